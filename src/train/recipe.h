@@ -1,0 +1,146 @@
+/* recipe.h: what to train, on what, and how: the keys of a recipe and their values.
+ *
+ * A recipe is YAML of one shape (sections holding scalars) or `section.key=value` arguments over it. One
+ * table, heed_recipe_keys(), gives parsing, defaults, ranges, arguments, writing and documentation.
+ * Invariant: after heed_recipe_finish() succeeds every value is in its range and the keys agree.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEED_TRAIN_RECIPE_H
+#define HEED_TRAIN_RECIPE_H
+
+#include "base/mem.h"
+
+/* Choices are kept as int; the names stand beside these constants in recipe_keys.c. */
+typedef enum { HEED_FAMILY_AUTO, HEED_FAMILY_MARIAN, HEED_FAMILY_PEGASUS, HEED_FAMILY_HEED } heed_recipe_family;
+typedef enum { HEED_RECIPE_RELU, HEED_RECIPE_GELU, HEED_RECIPE_GELU_TANH, HEED_RECIPE_SILU } heed_recipe_activation;
+typedef enum { HEED_RECIPE_LAYERNORM, HEED_RECIPE_RMSNORM } heed_recipe_norm;
+typedef enum { HEED_RECIPE_POST, HEED_RECIPE_PRE } heed_recipe_norm_position;
+typedef enum {
+    HEED_RECIPE_NONE,
+    HEED_RECIPE_SINUSOIDAL,
+    HEED_RECIPE_SINUSOIDAL_INTERLEAVED,
+    HEED_RECIPE_LEARNED,
+    HEED_RECIPE_ROPE,
+    HEED_RECIPE_ROPE_INTERLEAVED,
+    HEED_RECIPE_ALIBI,
+    HEED_RECIPE_T5
+} heed_recipe_positions;
+typedef enum { HEED_RECIPE_TIE_ALL, HEED_RECIPE_TIE_OUTPUT, HEED_RECIPE_TIE_NONE } heed_recipe_tie;
+typedef enum { HEED_RECIPE_BPE, HEED_RECIPE_UNIGRAM, HEED_RECIPE_CHAR, HEED_RECIPE_FILE } heed_recipe_tokenizer;
+typedef enum { HEED_RECIPE_NFKC, HEED_RECIPE_RAW } heed_recipe_normalization;
+typedef enum { HEED_RECIPE_DROP, HEED_RECIPE_CUT } heed_recipe_on_long;
+typedef enum { HEED_RECIPE_BY_TARGET, HEED_RECIPE_BY_SOURCE } heed_recipe_split_by;
+typedef enum { HEED_RECIPE_ADAM, HEED_RECIPE_ADAMW } heed_recipe_optimizer;
+typedef enum { HEED_RECIPE_BY_LOSS, HEED_RECIPE_BY_BLEU, HEED_RECIPE_BY_CHRF } heed_recipe_metric;
+typedef enum { HEED_RECIPE_WEIGHTS_BEST, HEED_RECIPE_WEIGHTS_LAST, HEED_RECIPE_WEIGHTS_AVERAGE } heed_recipe_weights;
+
+/* A text that is not set is "". The field's type decides how its key is read: int64_t a whole number, double
+ * a number, bool true or false, int a choice, const char * a text. */
+typedef struct {
+    int family, activation, norm, norm_position, positions, tie; /* the enums above */
+    int64_t width, heads, kv_heads, feed_forward, encoder_layers, decoder_layers, max_positions;
+    bool gated, scale_embedding;
+    double dropout, attention_dropout, activation_dropout;
+} heed_recipe_model;
+
+typedef struct {
+    int type, normalization;
+    int64_t vocab;
+    bool shared, lowercase, byte_fallback;
+    double coverage;
+    const char *file;
+} heed_recipe_text;
+
+typedef struct {
+    const char *train_source, *train_target, *valid_source, *valid_target, *test_source, *test_target;
+    const char *train, *valid, *test; /* TSV */
+    int64_t source_column, target_column;
+    double split_valid, split_test; /* shares taken out of the training pairs */
+    int split_by, on_long;
+    int64_t max_source, max_target;
+} heed_recipe_data;
+
+typedef struct {
+    int64_t seed;
+    int optimizer, schedule; /* schedule: heed_schedule_kind */
+    double lr, beta1, beta2, eps, weight_decay, min_lr;
+    int64_t warmup, epochs, steps;
+    double minutes;
+    int64_t batch_tokens, accumulate;
+    double label_smoothing, clip;
+    int64_t valid_every, save_every, keep_last, average_last, early_stop, log_every, threads;
+    int metric;
+} heed_recipe_train;
+
+typedef struct {
+    int64_t beam, batch_tokens, min_length;
+    double length_penalty, max_length_ratio;
+    int64_t max_length_extra;
+} heed_recipe_translate;
+
+typedef struct {
+    const char *folder;
+    int weights;
+    bool tensorboard;
+} heed_recipe_out;
+
+typedef struct heed_recipe_origin heed_recipe_origin;
+
+typedef struct {
+    heed_recipe_model model;
+    heed_recipe_text tokenizer;
+    heed_recipe_data data;
+    heed_recipe_train train;
+    heed_recipe_translate translate;
+    heed_recipe_out out;
+    heed_region texts;          /* owns the texts */
+    heed_recipe_origin *origin; /* for each key, who set it */
+} heed_recipe;
+
+/* All keys at their defaults; NULL with err when memory fails. */
+heed_recipe *heed_recipe_new(const heed_host *host, heed_error *err);
+void heed_recipe_free(heed_recipe *recipe);
+
+/* Reads YAML over what is set. `name` stands in front of errors: "name:line:column: ...". */
+bool heed_recipe_parse(heed_recipe *recipe, const char *name, const char *yaml, size_t n, heed_error *err);
+bool heed_recipe_read(heed_recipe *recipe, const char *path, heed_error *err);
+/* One argument `section.key=value`; it wins over the file. Errors begin with "argument '...': ". */
+bool heed_recipe_set(heed_recipe *recipe, const char *argument, heed_error *err);
+/* Checks the keys against each other and fills in what follows from others (kv_heads, family, lr ...). */
+bool heed_recipe_finish(heed_recipe *recipe, heed_error *err);
+
+/* The recipe as YAML with every key, which reads back to the same recipe; only_set leaves out the defaults. */
+bool heed_recipe_print(const heed_recipe *recipe, bool only_set, heed_buf *out);
+bool heed_recipe_write(const heed_recipe *recipe, const char *path, heed_error *err);
+
+/* `text` with each ${NAME} replaced by that environment variable; heed_free it. An unset one is an error. */
+char *heed_recipe_path(const heed_host *host, const char *text, heed_error *err);
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+typedef enum { HEED_KEY_WHOLE, HEED_KEY_NUMBER, HEED_KEY_FLAG, HEED_KEY_CHOICE, HEED_KEY_TEXT } heed_key_kind;
+
+typedef struct {
+    double low, high;
+    bool above, below; /* low, high themselves are excluded */
+} heed_key_range;
+
+typedef struct {
+    const char *section, *name;
+    heed_key_kind kind;
+    size_t offset; /* in heed_recipe */
+    const char *value; /* the default, as one would write it */
+    heed_key_range range;
+    const char *const *choices; /* ends with NULL */
+    const char *help;
+} heed_recipe_key;
+
+const heed_recipe_key *heed_recipe_keys(size_t *count);
+/* NULL where there is none; n bytes of `path` such as "train.lr". */
+const heed_recipe_key *heed_recipe_find(const char *path, size_t n);
+/* The path nearest to an unknown one by edits, or NULL where none is near. */
+const heed_recipe_key *heed_recipe_nearest(const char *path, size_t n);
+/* Appends the table as Markdown, one part for each section. */
+bool heed_recipe_document(heed_buf *out);
+
+#endif
