@@ -1,0 +1,135 @@
+/* dtype.c: element types and their conversions, bit by bit.
+ *
+ * Half and 8-bit floats are read by exact scaling: the mantissa as an integer times a power of two, which float
+ * holds exactly, subnormals included. Writing rounds to nearest even.
+ * Source: IEEE 754-2008 (binary16); Micikevicius et al. 2022 (E4M3 without infinities, E5M2).
+ * SPDX-License-Identifier: MIT
+ */
+#include "file/dtype.h"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "tensor files are little endian and are mapped as they stand: this needs a little-endian machine"
+#endif
+
+static const struct {
+    const char *name;
+    size_t bytes;
+} types[] = {
+#define HEED_TYPE_ROW(name, bytes) {#name, bytes},
+    HEED_TYPES(HEED_TYPE_ROW)
+#undef HEED_TYPE_ROW
+};
+
+size_t heed_type_bytes(heed_type type) { return types[type].bytes; }
+
+const char *heed_type_name(heed_type type) { return types[type].name; }
+
+bool heed_type_is_float(heed_type type) {
+    float none = 0.0f;
+    return heed_type_to_f32(type, &none, 0, &none);
+}
+
+bool heed_type_find(const char *name, heed_type *out) {
+    for (int i = 0; i < HEED_TYPE_COUNT; i++)
+        if (strcmp(types[i].name, name) == 0) {
+            *out = (heed_type)i;
+            return true;
+        }
+    return false;
+}
+
+/* ---- Small floats ---- */
+
+/* Sign, `e` bits of exponent, `m` bits of mantissa; bias is the usual one. The top exponent is ordinary here. */
+static float small_float(uint32_t bits, int e, int m) {
+    uint32_t mantissa = bits & ((1u << m) - 1), exponent = (bits >> m) & ((1u << e) - 1);
+    int bias = (1 << (e - 1)) - 1;
+    float x = exponent ? ldexpf((float)(mantissa | 1u << m), (int)exponent - bias - m)
+                       : ldexpf((float)mantissa, 1 - bias - m);
+    return bits >> (e + m) & 1 ? -x : x;
+}
+
+/* The top exponent means infinity or NaN, as in IEEE formats. */
+static float ieee_float(uint32_t bits, int e, int m) {
+    uint32_t top = (1u << e) - 1, mantissa = bits & ((1u << m) - 1);
+    if ((bits >> m & top) != top) return small_float(bits, e, m);
+    if (mantissa) return NAN;
+    return bits >> (e + m) & 1 ? -INFINITY : INFINITY;
+}
+
+float heed_f32_from_f16(uint16_t h) { return ieee_float(h, 5, 10); }
+
+static float from_e5m2(uint8_t b) { return ieee_float(b, 5, 2); }
+
+static float from_e4m3(uint8_t b) { return (b & 0x7f) == 0x7f ? NAN : small_float(b, 4, 3); }
+
+float heed_f32_from_bf16(uint16_t h) {
+    uint32_t bits = (uint32_t)h << 16;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+uint16_t heed_bf16_from_f32(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if (isnan(x)) return (uint16_t)(bits >> 16 | 0x40);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+uint16_t heed_f16_from_f32(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
+    float size = fabsf(x);
+    if (isnan(x)) return sign | 0x7e00;
+    if (size >= 65520.0f) return sign | 0x7c00; /* halfway from the largest finite value rounds up */
+    int exponent;
+    frexpf(size, &exponent); /* size = f 2^exponent, f in [1/2, 1) */
+    int unit = exponent - 11 < -24 ? -24 : exponent - 11;
+    uint32_t steps = (uint32_t)nearbyintf(ldexpf(size, -unit)); /* at most 2^11, and then the next exponent's first */
+    return (uint16_t)(sign | (steps + ((uint32_t)(unit + 24) << 10)));
+}
+
+/* ---- Arrays ---- */
+
+#define HEED_EACH(stored, expression)                                                              \
+    do {                                                                                           \
+        const unsigned char *at = data;                                                            \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            stored v;                                                                              \
+            memcpy(&v, at + (size_t)i * sizeof v, sizeof v);                                       \
+            out[i] = (expression);                                                                 \
+        }                                                                                          \
+        return true;                                                                               \
+    } while (0)
+
+bool heed_type_to_f32(heed_type type, const void *data, int64_t n, float *out) {
+    switch (type) {
+    case HEED_F32: HEED_EACH(float, v);
+    case HEED_F64: HEED_EACH(double, (float)v);
+    case HEED_F16: HEED_EACH(uint16_t, heed_f32_from_f16(v));
+    case HEED_BF16: HEED_EACH(uint16_t, heed_f32_from_bf16(v));
+    case HEED_F8_E5M2: HEED_EACH(uint8_t, from_e5m2(v));
+    case HEED_F8_E4M3: HEED_EACH(uint8_t, from_e4m3(v));
+    default: return false;
+    }
+}
+
+bool heed_type_to_i64(heed_type type, const void *data, int64_t n, int64_t *out) {
+    switch (type) {
+    case HEED_BOOL: HEED_EACH(uint8_t, v != 0);
+    case HEED_U8: HEED_EACH(uint8_t, v);
+    case HEED_I8: HEED_EACH(int8_t, v);
+    case HEED_U16: HEED_EACH(uint16_t, v);
+    case HEED_I16: HEED_EACH(int16_t, v);
+    case HEED_U32: HEED_EACH(uint32_t, v);
+    case HEED_I32: HEED_EACH(int32_t, v);
+    case HEED_U64: HEED_EACH(uint64_t, (int64_t)v);
+    case HEED_I64: HEED_EACH(int64_t, v);
+    default: return false;
+    }
+}
