@@ -1,0 +1,112 @@
+/* fs.c: mapped files, folders and paths.
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+enum { PATH_SIZE = 4096 };
+
+/* Opens a regular file for reading and tells its size; -1 with err filled. */
+static int open_regular(const char *path, size_t *n, heed_error *err) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        heed_fail_system(err, HEED_FILE, errno, "cannot open '%s'", path);
+        return -1;
+    }
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        heed_fail_system(err, HEED_FILE, errno, "cannot read '%s'", path);
+    } else if (!S_ISREG(st.st_mode)) {
+        heed_fail(err, HEED_FILE, "'%s' is not a regular file, so it cannot be mapped", path);
+    } else if ((uintmax_t)st.st_size > SIZE_MAX) {
+        heed_fail(err, HEED_LIMIT, "'%s' has %jd bytes, more than this machine can map", path,
+                  (intmax_t)st.st_size);
+    } else {
+        *n = (size_t)st.st_size;
+        return fd;
+    }
+    close(fd);
+    return -1;
+}
+
+bool heed_map_file(heed_mapped *m, const char *path, heed_error *err) {
+    *m = (heed_mapped){NULL, 0};
+    size_t n = 0;
+    int fd = open_regular(path, &n, err);
+    if (fd < 0) {
+        return false;
+    }
+    void *p = n > 0 ? mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+    int number = errno;
+    close(fd);
+    if (p == MAP_FAILED) {
+        return heed_fail_system(err, HEED_FILE, number, "cannot map '%s' of %zu bytes", path, n);
+    }
+    *m = (heed_mapped){p, n};
+    return true;
+}
+
+void heed_unmap_file(heed_mapped *m) {
+    if (m->data) {
+        munmap((void *)(uintptr_t)m->data, m->n);
+    }
+    *m = (heed_mapped){NULL, 0};
+}
+
+bool heed_is_folder(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool heed_is_file(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+bool heed_make_folder(const char *path, heed_error *err) {
+    char part[PATH_SIZE];
+    size_t n = strlen(path);
+    if (n >= sizeof part) {
+        return heed_fail(err, HEED_VALUE, "a path of %zu bytes is too long, at most %zu are possible", n,
+                         sizeof part - 1);
+    }
+    for (size_t i = 1; i <= n; i++) {
+        if (i < n && path[i] != '/') {
+            continue;
+        }
+        memcpy(part, path, i);
+        part[i] = 0;
+        if (mkdir(part, 0777) != 0) {
+            int number = errno;
+            if (!heed_is_folder(part)) {
+                return heed_fail_system(err, HEED_SYSTEM, number, "cannot make folder '%s'", part);
+            }
+        }
+    }
+    return heed_is_folder(path) || heed_fail(err, HEED_FILE, "'%s' is not a folder", path);
+}
+
+bool heed_remove_file(const char *path, heed_error *err) {
+    return unlink(path) == 0 || errno == ENOENT ||
+           heed_fail_system(err, HEED_SYSTEM, errno, "cannot remove '%s'", path);
+}
+
+bool heed_join_path(char *out, size_t size, const char *folder, const char *name, heed_error *err) {
+    size_t n = strlen(folder);
+    const char *slash = n > 0 && folder[n - 1] != '/' ? "/" : "";
+    int need = snprintf(out, size, "%s%s%s", folder, slash, name);
+    if (need < 0 || (size_t)need >= size) {
+        return heed_fail(err, HEED_VALUE, "path of %d bytes is too long, at most %zu are possible", need,
+                         size - 1);
+    }
+    return true;
+}
