@@ -67,6 +67,19 @@ typedef struct {
     void *self;
 } heed_host;
 
+/* ---- Engine -------------------------------------------------------------------------------- */
+
+/* Where arithmetic happens: an instruction set, a pool of threads, the host's memory. Made once by the caller,
+ * shared by everything made with it (callers on several threads wait for each other's use of the pool), freed
+ * last. threads: 0 = physical cores this process may use; isa: NULL = the best that the processor has, unless
+ * the environment names one in HEED_ISA ("ref", "avx2", "avx512"); values have the same bits for any number of
+ * threads. Errors: HEED_VALUE (no such set here, says why), HEED_SYSTEM (no thread), HEED_NOMEM. */
+typedef struct heed_engine heed_engine;
+HEED_API heed_engine *heed_engine_new(const heed_host *host, int threads, const char *isa, heed_error *err);
+HEED_API void heed_engine_free(heed_engine *engine);
+HEED_API const char *heed_engine_isa(const heed_engine *engine);
+HEED_API int heed_engine_threads(const heed_engine *engine);
+
 #ifdef __cplusplus
 }
 #endif
