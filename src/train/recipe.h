@@ -1,9 +1,9 @@
 /* recipe.h: what to train, on what, and how: the keys of a recipe and their values.
  *
- * A recipe is YAML of one shape (sections holding scalars) or `section.key=value` arguments over it. One
- * table, heed_recipe_keys(), gives parsing, defaults, ranges, arguments, writing and documentation.
- * Invariant: after heed_recipe_finish() succeeds every value is in its range and the keys agree.
- * SPDX-License-Identifier: MIT
+ * A recipe is YAML of one shape (sections holding scalars) or `section.key=value` arguments over
+ * it. One table, heed_recipe_keys(), gives parsing, defaults, ranges, arguments, writing and
+ * documentation. Invariant: after heed_recipe_finish() succeeds every value is in its range and the
+ * keys agree. SPDX-License-Identifier: MIT
  */
 #ifndef HEED_TRAIN_RECIPE_H
 #define HEED_TRAIN_RECIPE_H
@@ -11,8 +11,18 @@
 #include "base/mem.h"
 
 /* Choices are kept as int; the names stand beside these constants in recipe_keys.c. */
-typedef enum { HEED_FAMILY_AUTO, HEED_FAMILY_MARIAN, HEED_FAMILY_PEGASUS, HEED_FAMILY_HEED } heed_recipe_family;
-typedef enum { HEED_RECIPE_RELU, HEED_RECIPE_GELU, HEED_RECIPE_GELU_TANH, HEED_RECIPE_SILU } heed_recipe_activation;
+typedef enum {
+    HEED_FAMILY_AUTO,
+    HEED_FAMILY_MARIAN,
+    HEED_FAMILY_PEGASUS,
+    HEED_FAMILY_HEED
+} heed_recipe_family;
+typedef enum {
+    HEED_RECIPE_RELU,
+    HEED_RECIPE_GELU,
+    HEED_RECIPE_GELU_TANH,
+    HEED_RECIPE_SILU
+} heed_recipe_activation;
 typedef enum { HEED_RECIPE_LAYERNORM, HEED_RECIPE_RMSNORM } heed_recipe_norm;
 typedef enum { HEED_RECIPE_POST, HEED_RECIPE_PRE } heed_recipe_norm_position;
 typedef enum {
@@ -26,16 +36,25 @@ typedef enum {
     HEED_RECIPE_T5
 } heed_recipe_positions;
 typedef enum { HEED_RECIPE_TIE_ALL, HEED_RECIPE_TIE_OUTPUT, HEED_RECIPE_TIE_NONE } heed_recipe_tie;
-typedef enum { HEED_RECIPE_BPE, HEED_RECIPE_UNIGRAM, HEED_RECIPE_CHAR, HEED_RECIPE_FILE } heed_recipe_tokenizer;
+typedef enum {
+    HEED_RECIPE_BPE,
+    HEED_RECIPE_UNIGRAM,
+    HEED_RECIPE_CHAR,
+    HEED_RECIPE_FILE
+} heed_recipe_tokenizer;
 typedef enum { HEED_RECIPE_NFKC, HEED_RECIPE_RAW } heed_recipe_normalization;
 typedef enum { HEED_RECIPE_DROP, HEED_RECIPE_CUT } heed_recipe_on_long;
 typedef enum { HEED_RECIPE_BY_TARGET, HEED_RECIPE_BY_SOURCE } heed_recipe_split_by;
 typedef enum { HEED_RECIPE_ADAM, HEED_RECIPE_ADAMW } heed_recipe_optimizer;
 typedef enum { HEED_RECIPE_BY_LOSS, HEED_RECIPE_BY_BLEU, HEED_RECIPE_BY_CHRF } heed_recipe_metric;
-typedef enum { HEED_RECIPE_WEIGHTS_BEST, HEED_RECIPE_WEIGHTS_LAST, HEED_RECIPE_WEIGHTS_AVERAGE } heed_recipe_weights;
+typedef enum {
+    HEED_RECIPE_WEIGHTS_BEST,
+    HEED_RECIPE_WEIGHTS_LAST,
+    HEED_RECIPE_WEIGHTS_AVERAGE
+} heed_recipe_weights;
 
-/* A text that is not set is "". The field's type decides how its key is read: int64_t a whole number, double
- * a number, bool true or false, int a choice, const char * a text. */
+/* A text that is not set is "". The field's type decides how its key is read: int64_t a whole
+ * number, double a number, bool true or false, int a choice, const char * a text. */
 typedef struct {
     int family, activation, norm, norm_position, positions, tie; /* the enums above */
     int64_t width, heads, kv_heads, feed_forward, encoder_layers, decoder_layers, max_positions;
@@ -52,7 +71,8 @@ typedef struct {
 } heed_recipe_text;
 
 typedef struct {
-    const char *train_source, *train_target, *valid_source, *valid_target, *test_source, *test_target;
+    const char *train_source, *train_target, *valid_source, *valid_target, *test_source,
+        *test_target;
     const char *train, *valid, *test; /* TSV */
     int64_t source_column, target_column;
     double split_valid, split_test; /* shares taken out of the training pairs */
@@ -102,23 +122,33 @@ heed_recipe *heed_recipe_new(const heed_host *host, heed_error *err);
 void heed_recipe_free(heed_recipe *recipe);
 
 /* Reads YAML over what is set. `name` stands in front of errors: "name:line:column: ...". */
-bool heed_recipe_parse(heed_recipe *recipe, const char *name, const char *yaml, size_t n, heed_error *err);
+bool heed_recipe_parse(heed_recipe *recipe, const char *name, const char *yaml, size_t n,
+                       heed_error *err);
 bool heed_recipe_read(heed_recipe *recipe, const char *path, heed_error *err);
 /* One argument `section.key=value`; it wins over the file. Errors begin with "argument '...': ". */
 bool heed_recipe_set(heed_recipe *recipe, const char *argument, heed_error *err);
-/* Checks the keys against each other and fills in what follows from others (kv_heads, family, lr ...). */
+/* Checks the keys against each other and fills in what follows from others (kv_heads, family, lr
+ * ...). */
 bool heed_recipe_finish(heed_recipe *recipe, heed_error *err);
 
-/* The recipe as YAML with every key, which reads back to the same recipe; only_set leaves out the defaults. */
+/* The recipe as YAML with every key, which reads back to the same recipe; only_set leaves out the
+ * defaults. */
 bool heed_recipe_print(const heed_recipe *recipe, bool only_set, heed_buf *out);
 bool heed_recipe_write(const heed_recipe *recipe, const char *path, heed_error *err);
 
-/* `text` with each ${NAME} replaced by that environment variable; heed_free it. An unset one is an error. */
+/* `text` with each ${NAME} replaced by that environment variable; heed_free it. An unset one is an
+ * error. */
 char *heed_recipe_path(const heed_host *host, const char *text, heed_error *err);
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-typedef enum { HEED_KEY_WHOLE, HEED_KEY_NUMBER, HEED_KEY_FLAG, HEED_KEY_CHOICE, HEED_KEY_TEXT } heed_key_kind;
+typedef enum {
+    HEED_KEY_WHOLE,
+    HEED_KEY_NUMBER,
+    HEED_KEY_FLAG,
+    HEED_KEY_CHOICE,
+    HEED_KEY_TEXT
+} heed_key_kind;
 
 typedef struct {
     double low, high;
@@ -128,7 +158,7 @@ typedef struct {
 typedef struct {
     const char *section, *name;
     heed_key_kind kind;
-    size_t offset; /* in heed_recipe */
+    size_t offset;     /* in heed_recipe */
     const char *value; /* the default, as one would write it */
     heed_key_range range;
     const char *const *choices; /* ends with NULL */

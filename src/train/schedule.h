@@ -1,12 +1,13 @@
 /* schedule.h: the learning rate of each step.
  *
  * All schedules rise in a straight line over `warmup` steps to `peak`, then:
- *   inverse_sqrt  peak * sqrt(warmup / step), Vaswani et al. 2017 eq. 3: factor * width^-0.5 *
- *                 min(step^-0.5, step * warmup^-1.5) is this one with peak = factor * (width * warmup)^-0.5
- *   cosine        half a cosine from peak to `floor` at `total` (Loshchilov and Hutter 2017)
- *   linear        a straight line from peak to `floor` at `total`
+ *   inverse_sqrt  peak * sqrt(warmup / step). Vaswani et al. 2017, eq. 3, which is
+ *                 factor * width^-0.5 * min(step^-0.5, step * warmup^-1.5), is this one with
+ *                 peak = factor * (width * warmup)^-0.5
+ *   cosine        half a cosine to `floor` at step `total` (Loshchilov and Hutter 2017)
+ *   linear        a straight line to `floor` at step `total`
  *   constant      peak
- * Steps count from 1; the rate never falls under `floor` once the warm-up is over.
+ * Steps count from 1; once the warm-up is over the rate never falls under `floor`.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_TRAIN_SCHEDULE_H
