@@ -38,8 +38,7 @@ typedef struct {
     heed_mat in[HEED_MAX_IN];   /* data NULL where the value is absent (id 0) */
     heed_mat out[HEED_MAX_OUT]; /* data NULL where nobody needs it */
     void *scratch;              /* as many bytes as op->scratch asked for, aligned to 64 */
-    uint64_t stream;            /* hash of the node's path: random numbers */
-    uint64_t seed, step;
+    uint64_t seed, step; /* of heed_set_random */
     const heed_session *session; /* NULL while planning */
     const heed_plan *plan;
     uint32_t node; /* index in the plan */
@@ -79,7 +78,7 @@ typedef struct heed_op {
     size_t (*scratch)(const heed_work *w);
     uint32_t in_place; /* bit i: out 0 may lie where in i lies */
     bool effect;       /* writes into an input (a gradient sum): is run although nobody reads an output */
-    bool optional;     /* bit i of out that nobody reads is not computed: data NULL (out 0 always is) */
+    uint32_t optional; /* bit i: out i is left out (data NULL) where nobody reads it */
 } heed_op;
 
 /* ---- Recording, for ops ---- */
@@ -125,6 +124,9 @@ void heed_limit_ints(heed_build *b, heed_value v, int64_t limit, int32_t other, 
 void heed_want_cache(heed_build *b, const char *slot, int64_t key_cols, int64_t value_cols);
 /* True where the value carries a gradient that flows on to weights: a build in HEED_TRAIN. */
 bool heed_training(const heed_build *b);
+/* Hash of "scope.name": the stream of random numbers of a node, kept in its attr so that a recomputed or a
+ * backward node draws the same. */
+uint64_t heed_path_hash(const heed_build *b, const char *name);
 const heed_kernels *heed_build_kernels(const heed_build *b);
 
 /* ---- Helpers for op bodies ---- */
