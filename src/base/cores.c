@@ -1,8 +1,8 @@
 /* cores.c: how many physical cores this process may use.
  *
- * Method (Linux): the affinity mask, of which a processor counts unless a lower one of the mask sits on the same
- * core; then the control group's time quota, rounded up, since threads beyond it only take turns. Elsewhere the
- * system's own count.
+ * Method (Linux): the affinity mask, of which a processor counts unless a lower one of the mask
+ * sits on the same core; then the control group's time quota, rounded up, since threads beyond it
+ * only take turns. Elsewhere the system's own count.
  * SPDX-License-Identifier: MIT
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define SYSTEM "/sys/devices/system/cpu"
+
 enum { MOST = 8192 };
 
 /* One set of MOST processors; larger machines count as MOST. */
@@ -27,10 +29,10 @@ static bool has(const processors *set, long cpu) {
     return cpu >= 0 && cpu < MOST && CPU_ISSET_S((size_t)cpu, sizeof *set, (const cpu_set_t *)set);
 }
 
-/* The lowest processor of the mask among the siblings of `cpu`, from a list such as "0-1,64-65". */
+/* The lowest processor of the mask among the siblings of `cpu`, from a list such as "0-1,64". */
 static long lowest_sibling(const processors *set, long cpu) {
     char path[96], text[256];
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%ld/topology/thread_siblings_list", cpu);
+    snprintf(path, sizeof path, SYSTEM "/cpu%ld/topology/thread_siblings_list", cpu);
     FILE *f = fopen(path, "r");
     if (!f) {
         return cpu;

@@ -1,7 +1,7 @@
 /* error.c: the error box is filled once and its text is always one clean line.
  *
- * Method: format into the box, then cut back to a whole code point and blank out control bytes, so that no
- * file name or file content can break a terminal or a log line.
+ * Method: format into the box, then cut back to a whole code point and blank out control bytes, so
+ * that no file name or file content can break a terminal or a log line.
  * SPDX-License-Identifier: MIT
  */
 #include "base/error.h"

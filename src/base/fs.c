@@ -76,7 +76,7 @@ bool heed_make_folder(const char *path, heed_error *err) {
     char part[PATH_SIZE];
     size_t n = strlen(path);
     if (n >= sizeof part) {
-        return heed_fail(err, HEED_VALUE, "a path of %zu bytes is too long, at most %zu are possible", n,
+        return heed_fail(err, HEED_VALUE, "path of %zu bytes: at most %zu are possible", n,
                          sizeof part - 1);
     }
     for (size_t i = 1; i <= n; i++) {
@@ -105,7 +105,7 @@ bool heed_join_path(char *out, size_t size, const char *folder, const char *name
     const char *slash = n > 0 && folder[n - 1] != '/' ? "/" : "";
     int need = snprintf(out, size, "%s%s%s", folder, slash, name);
     if (need < 0 || (size_t)need >= size) {
-        return heed_fail(err, HEED_VALUE, "path of %d bytes is too long, at most %zu are possible", need,
+        return heed_fail(err, HEED_VALUE, "path of %d bytes: at most %zu are possible", need,
                          size - 1);
     }
     return true;

@@ -16,18 +16,21 @@ typedef struct {
 bool heed_map_file(heed_mapped *m, const char *path, heed_error *err);
 void heed_unmap_file(heed_mapped *m);
 
-/* Reads a whole file, at most `limit` bytes (more is an error); gz is unpacked if its first bytes are 1f 8b.
- * The result is NUL-terminated, its length in *n; free with heed_free. */
-char *heed_read_file(const heed_host *host, const char *path, size_t limit, size_t *n, heed_error *err);
+/* Reads a whole file, at most `limit` bytes (more is an error); gz is unpacked if its first bytes
+ * are 1f 8b. The result is NUL-terminated, its length in *n; free with heed_free. */
+char *heed_read_file(const heed_host *host, const char *path, size_t limit, size_t *n,
+                     heed_error *err);
 
-/* Writing: to a temporary file beside `path`, then sync, then rename over it; after a failure the old file is
- * as it was and the temporary is gone. Disk full and the like come back from write or commit. */
+/* Writing: to a temporary file beside `path`, then sync, then rename over it; after a failure the
+ * old file is as it was and the temporary is gone. Disk full and the like come back from write or
+ * commit. */
 typedef struct heed_writer heed_writer;
 heed_writer *heed_writer_new(const heed_host *host, const char *path, heed_error *err);
 bool heed_writer_add(heed_writer *w, const void *data, size_t n, heed_error *err);
 bool heed_writer_commit(heed_writer *w, heed_error *err); /* frees w either way */
 void heed_writer_cancel(heed_writer *w);                  /* frees w; NULL allowed */
-bool heed_write_file(const heed_host *host, const char *path, const void *data, size_t n, heed_error *err);
+bool heed_write_file(const heed_host *host, const char *path, const void *data, size_t n,
+                     heed_error *err);
 
 bool heed_make_folder(const char *path, heed_error *err); /* with parents; existing is fine */
 bool heed_is_folder(const char *path);

@@ -1,7 +1,8 @@
 /* fs_read.c: a whole file into memory, unpacked where it is gzip.
  *
- * Method: read to the end (so that pipes work), then, behind the two magic bytes, inflate member after member
- * with zlib (RFC 1952). Nothing is trusted: the limit holds for the bytes on disk and for those unpacked.
+ * Method: read to the end (so that pipes work), then, behind the two magic bytes, inflate member
+ * after member with zlib (RFC 1952). Nothing is trusted: the limit holds for the bytes on disk and
+ * for those unpacked.
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
@@ -68,7 +69,7 @@ static bool gz_failed(int rc, const z_stream *z, const char *path, size_t in, he
         return heed_fail(err, HEED_NOMEM, "out of memory while unpacking '%s'", path);
     }
     if (rc == Z_BUF_ERROR) {
-        return heed_fail(err, HEED_FILE, "'%s' ends in the middle of its gzip data, after %zu bytes", path,
+        return heed_fail(err, HEED_FILE, "'%s' ends inside its gzip data, after %zu bytes", path,
                          in);
     }
     return heed_fail(err, HEED_FILE, "'%s' is damaged gzip data near byte %zu: %s", path,
@@ -76,8 +77,8 @@ static bool gz_failed(int rc, const z_stream *z, const char *path, size_t in, he
 }
 
 /* Inflates what is left of z's input up to the end of one member. */
-static bool unpack_member(heed_buf *out, z_stream *z, const heed_buf *in, const char *path, size_t limit,
-                          heed_error *err) {
+static bool unpack_member(heed_buf *out, z_stream *z, const heed_buf *in, const char *path,
+                          size_t limit, heed_error *err) {
     int rc = Z_OK;
     while (rc != Z_STREAM_END) {
         if (!heed_reserve(out->host, (void **)&out->data, &out->cap, out->n + STEP + 1, 1, err)) {
@@ -101,7 +102,8 @@ static bool unpack_member(heed_buf *out, z_stream *z, const heed_buf *in, const 
     return true;
 }
 
-static bool unpack(heed_buf *out, const heed_buf *in, const char *path, size_t limit, heed_error *err) {
+static bool unpack(heed_buf *out, const heed_buf *in, const char *path, size_t limit,
+                   heed_error *err) {
     z_stream z = {.next_in = (z_const Bytef *)in->data, .zalloc = take, .zfree = give};
     z.opaque = (voidpf)(uintptr_t)in->host;
     int rc = inflateInit2(&z, GZIP_ONLY);
@@ -121,10 +123,12 @@ static bool unpack(heed_buf *out, const heed_buf *in, const char *path, size_t l
 }
 
 static bool is_gzip(const heed_buf *buf) {
-    return buf->n >= 2 && (unsigned char)buf->data[0] == 0x1f && (unsigned char)buf->data[1] == 0x8b;
+    return buf->n >= 2 && (unsigned char)buf->data[0] == 0x1f &&
+           (unsigned char)buf->data[1] == 0x8b;
 }
 
-char *heed_read_file(const heed_host *host, const char *path, size_t limit, size_t *n, heed_error *err) {
+char *heed_read_file(const heed_host *host, const char *path, size_t limit, size_t *n,
+                     heed_error *err) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         heed_fail_system(err, HEED_FILE, errno, "cannot open '%s'", path);

@@ -1,8 +1,9 @@
 /* fs_write.c: files that are either the old or the new one, whenever the power goes.
  *
- * Method: everything goes to '<path>.part', under a lock so that two writers of one path cannot mix; commit syncs it,
- * renames it over the path and syncs the folder. A part file that a crash left behind is taken over by
- * the next writer. A path that is no regular file (a pipe, /dev/null) is written straight through.
+ * Method: everything goes to '<path>.part', under a lock so that two writers of one path cannot
+ * mix; commit syncs it, renames it over the path and syncs the folder. A part file that a crash
+ * left behind is taken over by the next writer. A path that is no regular file (a pipe, /dev/null)
+ * is written straight through.
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
@@ -32,10 +33,11 @@ static bool fail(const heed_writer *w, const char *what, int number, heed_error 
     return heed_fail_system(err, HEED_SYSTEM, number, "cannot %s '%s'%s", what, w->path, advice);
 }
 
-/* Still the file of that name? It is not if its last owner renamed it between our open and our lock. */
+/* Still the file of that name? Its last owner may have renamed it between our open and our lock. */
 static bool is_at(int fd, const char *path) {
     struct stat a, b;
-    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
 }
 
 static bool open_part(heed_writer *w, heed_error *err) {
@@ -48,8 +50,8 @@ static bool open_part(heed_writer *w, heed_error *err) {
         if (flock(w->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
             close(w->fd);
             w->fd = -1;
-            return heed_fail(err, HEED_SYSTEM, "another program is writing '%s': wait until it ends",
-                             w->path);
+            return heed_fail(err, HEED_SYSTEM,
+                             "another program is writing '%s': wait until it ends", w->path);
         }
         if (is_at(w->fd, w->part)) {
             return ftruncate(w->fd, 0) == 0 || fail(w, "write", errno, err);

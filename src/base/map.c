@@ -1,7 +1,7 @@
 /* map.c: a table of indices into one array of entries.
  *
- * Method: linear probing over a power of two of slots; a slot holds index+1. Nothing is ever removed, so there
- * are no tombstones and a probe ends at the first empty slot.
+ * Method: linear probing over a power of two of slots; a slot holds index+1. Nothing is ever
+ * removed, so there are no tombstones and a probe ends at the first empty slot.
  * Invariant: slots >= 2*count, so that slot exists; a failed put leaves the map as it was.
  * SPDX-License-Identifier: MIT
  */
@@ -71,8 +71,8 @@ heed_map_entry *heed_map_put(heed_map *map, const char *key, size_t n, int64_t v
     if (map->slots < 2 * (map->count + 1) && !rehash(map, err)) {
         return NULL;
     }
-    if (!heed_reserve(map->host, (void **)&map->entry, &map->cap, map->count + 1, sizeof *map->entry,
-                      err)) {
+    if (!heed_reserve(map->host, (void **)&map->entry, &map->cap, map->count + 1,
+                      sizeof *map->entry, err)) {
         return NULL;
     }
     const char *copy = heed_region_text(&map->keys, key, n, err);

@@ -25,9 +25,10 @@ typedef struct {
 void heed_map_init(heed_map *map, const heed_host *host);
 /* NULL where the key is absent; valid until the next put. */
 heed_map_entry *heed_map_find(const heed_map *map, const char *key, size_t n);
-/* Adds the key with `value`, or returns the entry that is there already (value unchanged). *added tells which
- * (may be NULL). NULL only when memory fails. */
-heed_map_entry *heed_map_put(heed_map *map, const char *key, size_t n, int64_t value, bool *added, heed_error *err);
+/* Adds the key with `value`, or returns the entry that is there already (value unchanged). *added
+ * tells which (may be NULL). NULL only when memory fails. */
+heed_map_entry *heed_map_put(heed_map *map, const char *key, size_t n, int64_t value, bool *added,
+                             heed_error *err);
 void heed_map_free(heed_map *map);
 
 #endif

@@ -1,6 +1,7 @@
-/* mem.c: checked sizes over the host's alloc and release; a growing string; a region of small blocks.
+/* mem.c: checked sizes over the host's two functions; a growing string; a region of small blocks.
  *
- * Invariant: whatever leaves this file is zeroed; a failed call leaves what was there before as it was.
+ * Invariant: whatever leaves this file is zeroed; a failed call leaves what was there before as it
+ * was.
  * SPDX-License-Identifier: MIT
  */
 #include "base/mem.h"
@@ -22,15 +23,19 @@ static void *take(const heed_host *host, size_t bytes) {
     return rounded < bytes ? NULL : aligned_alloc(ALIGN, rounded);
 }
 
+static void *too_many(size_t count, size_t size, heed_error *err) {
+    heed_fail(err, HEED_NOMEM, "out of memory: %zu items of %zu bytes asked for", count, size);
+    return NULL;
+}
+
 void *heed_alloc(const heed_host *host, size_t count, size_t size, heed_error *err) {
     if (size > 0 && count > SIZE_MAX / size) {
-        heed_fail(err, HEED_NOMEM, "out of memory: %zu items of %zu bytes were asked for", count, size);
-        return NULL;
+        return too_many(count, size, err);
     }
     size_t bytes = count * size > 0 ? count * size : 1;
     void *p = take(host, bytes);
     if (!p) {
-        heed_fail(err, HEED_NOMEM, "out of memory: %zu bytes were asked for", bytes);
+        heed_fail(err, HEED_NOMEM, "out of memory: %zu bytes asked for", bytes);
         return NULL;
     }
     return memset(p, 0, bytes);
@@ -141,8 +146,7 @@ static heed_region_block *grow(heed_region *region, size_t bytes, heed_error *er
 
 void *heed_region_alloc(heed_region *region, size_t count, size_t size, heed_error *err) {
     if (size > 0 && count > (SIZE_MAX - HEAD - REGION_ALIGN) / size) {
-        heed_fail(err, HEED_NOMEM, "out of memory: %zu items of %zu bytes were asked for", count, size);
-        return NULL;
+        return too_many(count, size, err);
     }
     size_t bytes = (count * size + REGION_ALIGN - 1) / REGION_ALIGN * REGION_ALIGN;
     bytes = bytes > 0 ? bytes : REGION_ALIGN;

@@ -1,6 +1,7 @@
 /* mem.h: memory through the caller's host, with checked sizes.
  *
- * Every block is zeroed and aligned to 64 bytes. Sizes multiply with a check, so no caller writes one.
+ * Every block is zeroed and aligned to 64 bytes. Sizes multiply with a check, so no caller writes
+ * one.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_BASE_MEM_H
@@ -8,19 +9,22 @@
 
 #include "heed.h"
 
-/* count*size zeroed bytes (at least 1), or NULL with err filled: HEED_NOMEM says how much was asked for. */
+/* count*size zeroed bytes (at least 1), or NULL with err filled: HEED_NOMEM and how much. */
 void *heed_alloc(const heed_host *host, size_t count, size_t size, heed_error *err);
 void heed_free(const heed_host *host, void *p);
 
-/* Makes room for `need` items of `size` bytes in *p (capacity *cap items), doubling; keeps contents, zeroes
- * the new part. Use: if (!heed_reserve(host, (void **)&v->item, &v->cap, v->n + 1, sizeof *v->item, err)) */
-bool heed_reserve(const heed_host *host, void **p, size_t *cap, size_t need, size_t size, heed_error *err);
+/* Makes room for `need` items of `size` bytes in *p (capacity *cap items), doubling; keeps
+ * contents, zeroes the new part. Use: if (!heed_reserve(host, (void **)&v->item, &v->cap, v->n + 1,
+ * sizeof *v->item, err)) */
+bool heed_reserve(const heed_host *host, void **p, size_t *cap, size_t need, size_t size,
+                  heed_error *err);
 
 /* A copy of n bytes with a NUL behind them. */
 char *heed_copy_text(const heed_host *host, const char *s, size_t n, heed_error *err);
 
-/* A growing byte string; always NUL-terminated after the first append. Starts as {.host = h}. After a failed
- * append `failed` stays set and later appends do nothing, so one check at the end suffices. */
+/* A growing byte string; always NUL-terminated after the first append. Starts as {.host = h}. After
+ * a failed append `failed` stays set and later appends do nothing, so one check at the end
+ * suffices. */
 typedef struct {
     const heed_host *host;
     char *data;
@@ -32,7 +36,8 @@ bool heed_buf_text(heed_buf *buf, const char *s);
 bool heed_buf_format(heed_buf *buf, const char *format, ...) HEED_PRINTF(2, 3);
 void heed_buf_free(heed_buf *buf);
 
-/* A region: many small blocks freed together. Starts as {.host = h}. Blocks are zeroed, aligned to 16. */
+/* A region: many small blocks freed together. Starts as {.host = h}. Blocks are zeroed, aligned
+ * to 16. */
 typedef struct heed_region_block heed_region_block;
 typedef struct {
     const heed_host *host;

@@ -1,8 +1,8 @@
 /* philox.c: Philox4x32-10 and what is drawn from it.
  *
- * Source: Salmon, Moraes, Dror, Shaw 2011, sections 3.3 and 4; constants from its table 2. log and cos are our
- * own, of additions and multiplications only, so that a seed gives the same initial weights whatever the
- * processor and the C library.
+ * Source: Salmon, Moraes, Dror, Shaw 2011, sections 3.3 and 4; constants from its table 2. log and
+ * cos are our own, of additions and multiplications only, so that a seed gives the same initial
+ * weights whatever the processor and the C library.
  * SPDX-License-Identifier: MIT
  */
 #include "base/philox.h"
@@ -42,7 +42,7 @@ static uint64_t next_u64(heed_random *r) {
     return high << 32 | heed_random_u32(r);
 }
 
-/* The lowest 2^64 mod n numbers are drawn again, so that what is left is a whole number of rounds of n. */
+/* The lowest 2^64 mod n numbers are drawn again: what is left is a whole number of rounds of n. */
 uint64_t heed_random_below(heed_random *r, uint64_t n) {
     uint64_t reject = (UINT64_MAX - n + 1) % n, x;
     do {
@@ -55,8 +55,8 @@ double heed_random_unit(heed_random *r) {
     return (double)(next_u64(r) >> 11) * 0x1p-53;
 }
 
-/* log x for 0 < x <= 1: x = m 2^e with m in [sqrt(1/2), sqrt(2)), then log m = 2 atanh((m-1)/(m+1)). The odd
- * series is cut where |t| <= 0.1716 leaves less than 2^-56 of it. */
+/* log x for 0 < x <= 1: x = m 2^e with m in [sqrt(1/2), sqrt(2)), then log m = 2
+ * atanh((m-1)/(m+1)). The odd series is cut where |t| <= 0.1716 leaves less than 2^-56 of it. */
 static double natural_log(double x) {
     int e;
     double m = frexp(x, &e);
@@ -71,7 +71,8 @@ static double natural_log(double x) {
     return 2 * t * sum + e * 0.69314718055994531;
 }
 
-/* cos of `turn` whole turns, 0 <= turn < 1: folded to a quarter turn, then Taylor's series to x^22 / 22!. */
+/* cos of `turn` whole turns, 0 <= turn < 1: folded to a quarter, then Taylor's series to x^22/22!.
+ */
 static double cos_turns(double turn) {
     double fold = turn <= 0.5 ? turn : 1 - turn;
     double sign = fold <= 0.25 ? 1 : -1;
@@ -93,7 +94,8 @@ uint64_t heed_hash(const void *data, size_t n) {
     for (size_t i = 0; i < n; i++) {
         h = (h ^ byte[i]) * UINT64_C(0x100000001b3);
     }
-    /* FNV's low bits mix well and its high bits poorly; two rounds of multiply and fold even them out. */
+    /* FNV's low bits mix well, its high bits poorly; two rounds of multiply and fold even them out.
+     */
     h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
     h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
     return h ^ h >> 33;

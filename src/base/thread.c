@@ -1,12 +1,13 @@
 /* thread.c: a pool of workers that take numbered tasks.
  *
- * Method: `left` counts tasks not yet taken. Whoever lowers it from a positive value owns the task of that number,
- * so a worker that comes late to one job can only ever take a task of the next, never a stale one. The
- * caller works too, then waits until `done` has reached the count.
- * Invariant: the job's fields change only while left <= 0 and done is complete, and are read only by owners of a
- * task, so they need no atomics of their own.
- * Sleeping: a sleeper announces itself, then looks again; who brings news publishes, then looks for sleepers. With
- * sequentially consistent order at least one of the two sees the other (Dekker), so no wake-up is lost.
+ * Method: `left` counts tasks not yet taken. Whoever lowers it from a positive value owns the task
+ * of that number, so a worker that comes late to one job can only ever take a task of the next,
+ * never a stale one. The caller works too, then waits until `done` has reached the count.
+ * Invariant: the job's fields change only while left <= 0 and done is complete, and are read only
+ * by owners of a task, so they need no atomics of their own.
+ * Sleeping: a sleeper announces itself, then looks again; who brings news publishes, then looks for
+ * sleepers. With sequentially consistent order at least one of the two sees the other (Dekker), so
+ * no wake-up is lost.
  * SPDX-License-Identifier: MIT
  */
 #include "base/thread.h"
@@ -25,7 +26,8 @@
 #define RELAX() ((void)0)
 #endif
 
-enum { SPINS = 2000, LINE = 64 }; /* some tens of microseconds: the gap between two kernels of a layer */
+/* Spinning lasts some tens of microseconds: the gap between two kernels of a layer. */
+enum { SPINS = 2000, LINE = 64 };
 
 struct heed_pool {
     const heed_host *host;
@@ -159,7 +161,7 @@ static bool start_workers(heed_pool *pool, int count, heed_error *err) {
 
 heed_pool *heed_pool_new(const heed_host *host, int threads, heed_error *err) {
     if (threads < 0) {
-        heed_fail(err, HEED_VALUE, "%d threads: give 1 or more, or 0 for one on each core", threads);
+        heed_fail(err, HEED_VALUE, "%d threads: give 1 or more, or 0 for one per core", threads);
         return NULL;
     }
     heed_pool *pool = heed_alloc(host, 1, sizeof *pool, err);
