@@ -1,7 +1,7 @@
 /* chrf.h: chrF and chrF++ as sacreBLEU 2.6.0 computes and prints them.
  *
- * An F score over character n-grams (white space left out) and, for chrF++, word n-grams; precision and recall are
- * averaged over the orders that both sides have. Sources: Popović 2015, 2017.
+ * An F score over character n-grams (white space left out) and, for chrF++, word n-grams; precision
+ * and recall are averaged over the orders that both sides have. Sources: Popović 2015, 2017.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_DATA_CHRF_H
@@ -33,8 +33,9 @@ typedef struct {
 } heed_chrf_result;
 
 /* As heed_bleu. With several references each segment takes the one that scores best. */
-bool heed_chrf(const heed_host *host, const heed_line *hyp, const heed_line *const *refs, int64_t n_refs, int64_t n,
-               const heed_chrf_opts *opts, heed_chrf_result *result, heed_chrf_stats *segment, heed_error *err);
+bool heed_chrf(const heed_host *host, const heed_line *hyp, const heed_line *const *refs,
+               int64_t n_refs, int64_t n, const heed_chrf_opts *opts, heed_chrf_result *result,
+               heed_chrf_stats *segment, heed_error *err);
 double heed_chrf_score(const heed_chrf_stats *stats, const heed_chrf_opts *opts);
 
 #endif

@@ -1,7 +1,8 @@
 /* lines.h: a text file as lines.
  *
- * Only \n and \r\n end a line: never a lone \r, \v, \f, U+0085, U+2028 or U+2029, which stay part of the text. A last
- * line without \n counts, an empty file has none. A byte order mark at the start is left out.
+ * Only \n and \r\n end a line: never a lone \r, \v, \f, U+0085, U+2028 or U+2029, which stay part
+ * of the text. A last line without \n counts, an empty file has none. A byte order mark at the
+ * start is left out.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_DATA_LINES_H
@@ -21,12 +22,13 @@ typedef struct {
     char *text; /* what the lines point into */
 } heed_lines;
 
-/* Reads a file, plain or gz. Text that is not UTF-8 is HEED_TEXT with file, line and byte. On failure *lines is
- * empty. `limit`: the largest size in bytes after unpacking, 0: 8 GiB. */
-bool heed_lines_read(heed_lines *lines, const heed_host *host, const char *path, size_t limit, heed_error *err);
+/* Reads a file, plain or gz. Text that is not UTF-8 is HEED_TEXT with file, line and byte. On
+ * failure *lines is empty. `limit`: the largest size in bytes after unpacking, 0: 8 GiB. */
+bool heed_lines_read(heed_lines *lines, const heed_host *host, const char *path, size_t limit,
+                     heed_error *err);
 /* The same from memory, which is copied; `label` stands for the path. */
-bool heed_lines_parse(heed_lines *lines, const heed_host *host, const char *label, const char *text, size_t n,
-                      heed_error *err);
+bool heed_lines_parse(heed_lines *lines, const heed_host *host, const char *label, const char *text,
+                      size_t n, heed_error *err);
 void heed_lines_free(heed_lines *lines);
 
 /* The line without white space (Unicode's White_Space) at both ends. */

@@ -13,7 +13,8 @@ typedef struct {
     size_t id_cap, start_cap;
 } heed_ragged;
 
-/* Starts as {.host = h}. Ids are the sentences' own: begin and end tokens are added when a batch is made. */
+/* Starts as {.host = h}. Ids are the sentences' own: begin and end tokens are added when a batch
+ * is made. */
 typedef struct {
     const heed_host *host;
     int64_t n;
@@ -23,8 +24,8 @@ typedef struct {
 } heed_pairs;
 
 /* Appends one pair. After a failure (memory) the pairs are as they were. */
-bool heed_pairs_add(heed_pairs *pairs, const int32_t *source, int64_t source_n, const int32_t *target,
-                    int64_t target_n, int64_t line, heed_error *err);
+bool heed_pairs_add(heed_pairs *pairs, const int32_t *source, int64_t source_n,
+                    const int32_t *target, int64_t target_n, int64_t line, heed_error *err);
 void heed_pairs_free(heed_pairs *pairs);
 
 #endif

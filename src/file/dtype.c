@@ -1,8 +1,8 @@
 /* dtype.c: element types and their conversions, bit by bit.
  *
- * Half and 8-bit floats are read by exact scaling: the mantissa as an integer times a power of two, which float
- * holds exactly, subnormals included. Writing rounds to nearest even.
- * Source: IEEE 754-2008 (binary16); Micikevicius et al. 2022 (E4M3 without infinities, E5M2).
+ * Half and 8-bit floats are read by exact scaling: the mantissa as an integer times a power of two,
+ * which float holds exactly, subnormals included. Writing rounds to nearest even. Source: IEEE
+ * 754-2008 (binary16); Micikevicius et al. 2022 (E4M3 without infinities, E5M2).
  * SPDX-License-Identifier: MIT
  */
 #include "file/dtype.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "tensor files are little endian and are mapped as they stand: this needs a little-endian machine"
+#error "tensor files are little endian and are mapped as they stand: so must this machine be"
 #endif
 
 static const struct {
@@ -43,7 +43,8 @@ bool heed_type_find(const char *name, heed_type *out) {
 
 /* ---- Small floats ---- */
 
-/* Sign, `e` bits of exponent, `m` bits of mantissa; bias is the usual one. The top exponent is ordinary here. */
+/* Sign, `e` bits of exponent, `m` bits of mantissa; bias is the usual one. The top exponent is
+ * ordinary here. */
 static float small_float(uint32_t bits, int e, int m) {
     uint32_t mantissa = bits & ((1u << m) - 1), exponent = (bits >> m) & ((1u << e) - 1);
     int bias = (1 << (e - 1)) - 1;
@@ -86,11 +87,13 @@ uint16_t heed_f16_from_f32(float x) {
     uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
     float size = fabsf(x);
     if (isnan(x)) return sign | 0x7e00;
-    if (size >= 65520.0f) return sign | 0x7c00; /* halfway from the largest finite value rounds up */
+    if (size >= 65520.0f)
+        return sign | 0x7c00; /* halfway from the largest finite value rounds up */
     int exponent;
     frexpf(size, &exponent); /* size = f 2^exponent, f in [1/2, 1) */
     int unit = exponent - 11 < -24 ? -24 : exponent - 11;
-    uint32_t steps = (uint32_t)nearbyintf(ldexpf(size, -unit)); /* at most 2^11, and then the next exponent's first */
+    uint32_t steps = (uint32_t)nearbyintf(
+        ldexpf(size, -unit)); /* at most 2^11, and then the next exponent's first */
     return (uint16_t)(sign | (steps + ((uint32_t)(unit + 24) << 10)));
 }
 

@@ -6,8 +6,9 @@
 
 #include "heed.h"
 
-/* The one list of element types: name (as safetensors writes it), bytes. The order is the one in which the
- * safetensors writer lays tensors out, last first: widest elements first keep all of them aligned. */
+/* The one list of element types: name (as safetensors writes it), bytes. The order is the one in
+ * which the safetensors writer lays tensors out, last first: widest elements first keep all of them
+ * aligned. */
 #define HEED_TYPES(X)                                                                              \
     X(BOOL, 1)                                                                                     \
     X(U8, 1)                                                                                       \
@@ -32,15 +33,16 @@ typedef enum {
         HEED_TYPE_COUNT
 } heed_type;
 
-size_t heed_type_bytes(heed_type type);      /* of one element */
-const char *heed_type_name(heed_type type);  /* "F32"; static storage */
-bool heed_type_is_float(heed_type type);     /* F8 ... F64 */
+size_t heed_type_bytes(heed_type type);     /* of one element */
+const char *heed_type_name(heed_type type); /* "F32"; static storage */
+bool heed_type_is_float(heed_type type);    /* F8 ... F64 */
 bool heed_type_find(const char *name, heed_type *out);
 
-/* n elements of `type` at `data` (any alignment, little endian) to floats: exact from every type but F64, which
- * rounds to nearest. False, with nothing written, where the type is no float. */
+/* n elements of `type` at `data` (any alignment, little endian) to floats: exact from every type
+ * but F64, which rounds to nearest. False, with nothing written, where the type is no float. */
 bool heed_type_to_f32(heed_type type, const void *data, int64_t n, float *out);
-/* The same to integers, from BOOL and the integer types; false for the others. U64 beyond 2^63-1 wraps. */
+/* The same to integers, from BOOL and the integer types; false for the others. U64 beyond 2^63-1
+ * wraps. */
 bool heed_type_to_i64(heed_type type, const void *data, int64_t n, int64_t *out);
 
 /* One element, round to nearest even; NaN stays NaN, too large becomes infinite. */

@@ -1,8 +1,9 @@
 /* json.c: reading JSON and getting typed values out of it.
  *
- * Method: one pass over the raw text measures nesting (so that hostile input cannot exhaust the stack of a recursive
- * parser or of those who walk the tree) and finds integers beyond 64 bits, which are rewritten in place of a copy as
- * reals of the same length, so that columns in later errors stay right. Then jansson parses.
+ * Method: one pass over the raw text measures nesting (so that hostile input cannot exhaust the
+ * stack of a recursive parser or of those who walk the tree) and finds integers beyond 64 bits,
+ * which are rewritten in place of a copy as reals of the same length, so that columns in later
+ * errors stay right. Then jansson parses.
  * SPDX-License-Identifier: MIT
  */
 #include "file/json.h"
@@ -30,7 +31,8 @@ static bool is_wide(const char *digits, size_t n) {
     return n > 19 || (n == 19 && memcmp(digits, "9223372036854775807", 19) > 0);
 }
 
-/* "1234...9" of n digits becomes "1.234...eNN" of n characters; n is at least 19, so the exponent has room. */
+/* "1234...9" of n digits becomes "1.234...eNN" of n characters; n is at least 19, so the
+ * exponent has room. */
 static void rewrite_wide(char *digits, size_t n) {
     char exponent[24];
     int e = snprintf(exponent, sizeof exponent, "e%zu", n - 1);
@@ -75,8 +77,8 @@ static bool scan_text(scan *s, heed_error *err) {
         if (c == '{' || c == '[') depth++;
         if (c == '}' || c == ']') depth--;
         if (depth > HEED_JSON_DEPTH)
-            return heed_fail(err, HEED_FILE, "'%s' line %" PRId64 ": nested deeper than %d", s->label, line,
-                             HEED_JSON_DEPTH);
+            return heed_fail(err, HEED_FILE, "'%s' line %" PRId64 ": nested deeper than %d",
+                             s->label, line, HEED_JSON_DEPTH);
         i++;
     }
     return true;
@@ -94,11 +96,13 @@ static json_t *load(const char *label, const char *text, size_t n, heed_error *e
     }
     /* jansson cuts its message at a fixed length, maybe inside a character. */
     int shown = (int)heed_utf8_check(why.text, strlen(why.text));
-    heed_fail(err, HEED_FILE, "'%s' line %d column %d: %.*s", label, why.line, why.column, shown, why.text);
+    heed_fail(err, HEED_FILE, "'%s' line %d column %d: %.*s", label, why.line, why.column, shown,
+              why.text);
     return NULL;
 }
 
-json_t *heed_json_parse(const heed_host *host, const char *label, const char *text, size_t n, heed_error *err) {
+json_t *heed_json_parse(const heed_host *host, const char *label, const char *text, size_t n,
+                        heed_error *err) {
     scan s = {.label = label, .text = text, .n = n};
     if (!scan_text(&s, err)) return NULL;
     if (!s.wide) return load(label, text ? text : "", n, err);
@@ -164,7 +168,8 @@ static const json_t *wanted(const json_t *root, const char *path, heed_error *er
 }
 
 static bool mistyped(const json_t *value, const char *path, const char *want, heed_error *err) {
-    return heed_fail(err, HEED_VALUE, "key '%s' is %s, wanted %s", path, heed_json_kind(value), want);
+    return heed_fail(err, HEED_VALUE, "key '%s' is %s, wanted %s", path, heed_json_kind(value),
+                     want);
 }
 
 bool heed_json_int(const json_t *root, const char *path, int64_t *out, heed_error *err) {

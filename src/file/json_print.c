@@ -1,7 +1,7 @@
 /* json_print.c: JSON out, with the fewest digits that read back to the same bits.
  *
- * Keys come in the order in which they were set, so the same tree gives the same bytes. Recursion is as deep as the
- * tree, which the caller built.
+ * Keys come in the order in which they were set, so the same tree gives the same bytes. Recursion
+ * is as deep as the tree, which the caller built.
  * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
@@ -24,7 +24,9 @@ void heed_json_format_real(double x, char out[32]) {
         if (!number) *c = '.'; /* the locale's decimal mark */
         if (!number || *c == 'e') whole = false;
     }
-    if (whole) strcat(out, ".0"); /* so that it reads back as a real; at most 17 digits and a sign before it */
+    if (whole)
+        strcat(out,
+               ".0"); /* so that it reads back as a real; at most 17 digits and a sign before it */
 }
 
 bool heed_json_print_string(heed_buf *out, const char *s, size_t n) {
@@ -82,7 +84,8 @@ static bool print_array(const printer *p, const json_t *value, int depth) {
 
 static bool print_object(const printer *p, const json_t *value, int depth) {
     bool first = true;
-    json_t *object = (json_t *)(uintptr_t)value; /* jansson's iterator wants it writable, but does not write */
+    json_t *object =
+        (json_t *)(uintptr_t)value; /* jansson's iterator wants it writable, but does not write */
     heed_buf_text(p->out, "{");
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
         if (!first) heed_buf_text(p->out, ",");
@@ -98,7 +101,8 @@ static bool print_object(const printer *p, const json_t *value, int depth) {
 
 static bool print_real(const printer *p, double x) {
     char text[32];
-    if (!isfinite(x)) return heed_fail(p->err, HEED_NONFINITE, "JSON has no way to write the number %g", x);
+    if (!isfinite(x))
+        return heed_fail(p->err, HEED_NONFINITE, "JSON has no way to write the number %g", x);
     heed_json_format_real(x, text);
     heed_buf_text(p->out, text);
     return true;
@@ -108,8 +112,12 @@ static bool print_value(const printer *p, const json_t *value, int depth) {
     switch (json_typeof(value)) {
     case JSON_OBJECT: return print_object(p, value, depth);
     case JSON_ARRAY: return print_array(p, value, depth);
-    case JSON_STRING: heed_json_print_string(p->out, json_string_value(value), json_string_length(value)); break;
-    case JSON_INTEGER: heed_buf_format(p->out, "%" PRId64, (int64_t)json_integer_value(value)); break;
+    case JSON_STRING:
+        heed_json_print_string(p->out, json_string_value(value), json_string_length(value));
+        break;
+    case JSON_INTEGER:
+        heed_buf_format(p->out, "%" PRId64, (int64_t)json_integer_value(value));
+        break;
     case JSON_REAL: return print_real(p, json_real_value(value));
     case JSON_TRUE: heed_buf_text(p->out, "true"); break;
     case JSON_FALSE: heed_buf_text(p->out, "false"); break;
@@ -121,14 +129,17 @@ static bool print_value(const printer *p, const json_t *value, int depth) {
 bool heed_json_print(heed_buf *out, const json_t *value, int indent, heed_error *err) {
     printer p = {out, indent, err};
     if (!print_value(&p, value, 0)) return false;
-    if (out->failed) return heed_fail(err, HEED_NOMEM, "no memory to print JSON (%zu bytes so far)", out->n);
+    if (out->failed)
+        return heed_fail(err, HEED_NOMEM, "no memory to print JSON (%zu bytes so far)", out->n);
     return true;
 }
 
-bool heed_json_save(const heed_host *host, const char *path, const json_t *value, int indent, heed_error *err) {
+bool heed_json_save(const heed_host *host, const char *path, const json_t *value, int indent,
+                    heed_error *err) {
     heed_buf out = {.host = host};
     bool ok = heed_json_print(&out, value, indent, err);
-    if (ok && !heed_buf_text(&out, "\n")) ok = heed_fail(err, HEED_NOMEM, "no memory to print '%s'", path);
+    if (ok && !heed_buf_text(&out, "\n"))
+        ok = heed_fail(err, HEED_NOMEM, "no memory to print '%s'", path);
     if (ok) ok = heed_write_file(host, path, out.data, out.n, err);
     if (!ok) heed_error_at(err, "%s", path);
     heed_buf_free(&out);

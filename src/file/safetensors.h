@@ -1,8 +1,9 @@
 /* safetensors.h: named tensors in files: memory-mapped reading, whole-or-nothing writing.
  *
  * Format (Hugging Face, safetensors 0.8): 8 bytes little-endian header length, a JSON object
- * {"name": {"dtype", "shape", "data_offsets": [begin, end]}, "__metadata__": {string: string}}, then the data, which
- * the tensors cover without hole or overlap. All of that is checked before a tensor is handed out.
+ * {"name": {"dtype", "shape", "data_offsets": [begin, end]}, "__metadata__": {string: string}},
+ * then the data, which the tensors cover without hole or overlap. All of that is checked before a
+ * tensor is handed out.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_FILE_SAFETENSORS_H
@@ -18,7 +19,8 @@ typedef struct {
     heed_type type;
     int rank; /* 0: one element */
     int64_t dim[HEED_TENSOR_RANK];
-    const void *data; /* NULL where bytes is 0; in an opened file of any alignment (others' headers need not pad) */
+    /* NULL where bytes is 0; in an opened file of any alignment (others' headers need not pad). */
+    const void *data;
     size_t bytes;
 } heed_tensor;
 
@@ -26,34 +28,39 @@ typedef struct {
     const char *key, *value;
 } heed_meta;
 
-/* Opens one file, or a model folder: its model.safetensors, else the shards of model.safetensors.index.json. The
- * tensors point into the mapped files and live until heed_tensors_free; after opening, any number of threads may
- * read. Failures name the file and the tensor; a file cut short says by how many bytes. */
+/* Opens one file, or a model folder: its model.safetensors, else the shards of
+ * model.safetensors.index.json. The tensors point into the mapped files and live until
+ * heed_tensors_free; after opening, any number of threads may read. Failures name the file and the
+ * tensor; a file cut short says by how many bytes. */
 typedef struct heed_tensors heed_tensors;
 heed_tensors *heed_tensors_open(const heed_host *host, const char *path, heed_error *err);
-/* The same from bytes of the caller, which must outlive it; `label` stands for the path in errors. */
-heed_tensors *heed_tensors_from_bytes(const heed_host *host, const char *label, const void *data, size_t n,
-                                      heed_error *err);
+/* The same from bytes of the caller, which must outlive it; `label` stands for the path in
+ * errors. */
+heed_tensors *heed_tensors_from_bytes(const heed_host *host, const char *label, const void *data,
+                                      size_t n, heed_error *err);
 void heed_tensors_free(heed_tensors *t); /* NULL allowed */
 
 /* In file order (shards by name, then by place in the data). */
 int64_t heed_tensors_count(const heed_tensors *t);
 const heed_tensor *heed_tensors_at(const heed_tensors *t, int64_t i);
-const heed_tensor *heed_tensors_find(const heed_tensors *t, const char *name); /* NULL where absent */
+const heed_tensor *heed_tensors_find(const heed_tensors *t,
+                                     const char *name); /* NULL where absent */
 int64_t heed_tensors_meta_count(const heed_tensors *t);
 const heed_meta *heed_tensors_meta_at(const heed_tensors *t, int64_t i);
 const char *heed_tensors_meta(const heed_tensors *t, const char *key); /* NULL where absent */
 
-/* Writes a file that the reference library reads, byte for byte the one that it would write: tensors ordered by type
- * and name, header padded with spaces to 8 bytes; metadata in the order given. Refuses (HEED_NAME) a name twice,
- * (HEED_SHAPE) bytes that do not equal the shape times the element. `bytes` may be 0 to have it computed. */
+/* Writes a file that the reference library reads, byte for byte the one that it would write:
+ * tensors ordered by type and name, header padded with spaces to 8 bytes; metadata in the order
+ * given. Refuses (HEED_NAME) a name twice, (HEED_SHAPE) bytes that do not equal the shape times the
+ * element. `bytes` may be 0 to have it computed. */
 bool heed_tensors_write(const heed_host *host, const char *path, const heed_tensor *list, int64_t n,
                         const heed_meta *meta, int64_t metas, heed_error *err);
 
 int64_t heed_tensor_elements(const heed_tensor *t);
 /* "(64,512)" into out, for messages. */
 const char *heed_tensor_shape(const heed_tensor *t, char out[180]);
-/* All elements as floats / integers; HEED_VALUE names the tensor and its type where that makes no sense. */
+/* All elements as floats / integers; HEED_VALUE names the tensor and its type where that makes
+ * no sense. */
 bool heed_tensor_to_f32(const heed_tensor *t, float *out, heed_error *err);
 bool heed_tensor_to_i64(const heed_tensor *t, int64_t *out, heed_error *err);
 

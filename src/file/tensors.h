@@ -1,0 +1,39 @@
+/* tensors.h: inside of heed_tensors, for the files that fill it.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEED_FILE_TENSORS_H
+#define HEED_FILE_TENSORS_H
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "file/safetensors.h"
+
+struct heed_tensors {
+    const heed_host *host;
+    heed_tensor
+        *tensor; /* names and metadata lie in `texts`, data in `file` or in the caller's bytes */
+    size_t tensor_cap;
+    int64_t n;
+    heed_meta *meta;
+    size_t meta_cap;
+    int64_t metas;
+    heed_map by_name; /* name to index into tensor */
+    heed_mapped *file;
+    size_t file_cap;
+    int64_t files;
+    heed_region texts;
+};
+
+/* Appends the tensors and metadata of one file's bytes; a name already there is refused. */
+bool heed_tensors_parse(heed_tensors *t, const char *label, const unsigned char *data, size_t n,
+                        heed_error *err);
+/* Maps a file and appends what is in it. */
+bool heed_tensors_add_file(heed_tensors *t, const char *path, heed_error *err);
+/* Appends the shards that an index file names; they lie beside it in `folder`. */
+bool heed_tensors_add_index(heed_tensors *t, const char *folder, const char *path, heed_error *err);
+
+/* Elements of a shape in *elements, bytes in *bytes; false with err (naming the tensor) where 64
+ * bits do not hold them or a dimension is negative. */
+bool heed_tensor_measure(const heed_tensor *t, int64_t *elements, size_t *bytes, heed_error *err);
+
+#endif
