@@ -154,7 +154,7 @@ int64_t heed_shape_rows(const heed_record_book *book, const heed_shape *shape); 
 
 typedef struct {
     int64_t sequences;                 /* now cached */
-    int64_t *length;                   /* of each */
+    int64_t *length, *spare_length;    /* of each */
     int32_t *row_store, *spare_rows;   /* sequences x longest, and the other half for reordering */
     int32_t *position_store, *spare_positions;
     int32_t **rows, **positions;       /* pointers into the stores */
@@ -190,5 +190,6 @@ bool heed_cache_append(heed_session *s, heed_error *err);
 void heed_cache_forget(heed_session *s); /* takes the last append back */
 /* work.c: fills what an op sees; s NULL while planning. */
 void heed_fill_work(heed_work *w, const heed_plan *plan, const heed_session *s, uint32_t node);
+heed_mat heed_mat_of(const heed_plan *plan, const heed_session *s, uint32_t id);
 
 #endif
