@@ -91,7 +91,8 @@ uint16_t heed_f16_from_f32(float x) {
         return sign | 0x7c00; /* halfway from the largest finite value rounds up */
     int exponent;
     frexpf(size, &exponent); /* size = f 2^exponent, f in [1/2, 1) */
-    int unit = exponent - 11 < -24 ? -24 : exponent - 11;
+    /* one step of the mantissa, as a power of two */
+    int unit = size < 0x1p-14f ? -24 : exponent - 11;
     uint32_t steps = (uint32_t)nearbyintf(
         ldexpf(size, -unit)); /* at most 2^11, and then the next exponent's first */
     return (uint16_t)(sign | (steps + ((uint32_t)(unit + 24) << 10)));

@@ -2,8 +2,8 @@
  *
  * Method: one pass over the raw text measures nesting (so that hostile input cannot exhaust the
  * stack of a recursive parser or of those who walk the tree) and finds integers beyond 64 bits,
- * which are rewritten in place of a copy as reals of the same length, so that columns in later
- * errors stay right. Then jansson parses.
+ * which become reals of the same length in a copy of the text, so that columns in later errors
+ * stay right. Then jansson parses.
  * SPDX-License-Identifier: MIT
  */
 #include "file/json.h"
@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "base/fs.h"
-#include "base/utf8.h"
 
 /* ---- Before parsing ---- */
 
@@ -31,16 +30,6 @@ static bool is_wide(const char *digits, size_t n) {
     return n > 19 || (n == 19 && memcmp(digits, "9223372036854775807", 19) > 0);
 }
 
-/* "1234...9" of n digits becomes "1.234...eNN" of n characters; n is at least 19, so the
- * exponent has room. */
-static void rewrite_wide(char *digits, size_t n) {
-    char exponent[24];
-    int e = snprintf(exponent, sizeof exponent, "e%zu", n - 1);
-    memmove(digits + 2, digits + 1, n - 2);
-    digits[1] = '.';
-    memcpy(digits + n - (size_t)e, exponent, (size_t)e);
-}
-
 /* Index behind the number that starts at i. */
 static size_t scan_number(scan *s, size_t i) {
     size_t start = i;
@@ -48,7 +37,8 @@ static size_t scan_number(scan *s, size_t i) {
     bool integer = i == s->n || !strchr(".eE", s->text[i]) || s->text[i] == '\0';
     if (integer && s->text[start] != '0' && is_wide(s->text + start, i - start)) {
         s->wide++;
-        if (s->copy) rewrite_wide(s->copy + start, i - start);
+        /* at least 17 digits stay: all a double holds */
+        if (s->copy) memcpy(s->copy + i - 2, "e2", 2);
     }
     while (i < s->n && (is_digit(s->text[i]) || memchr(".eE+-", s->text[i], 5))) i++;
     return i;
@@ -94,10 +84,7 @@ static json_t *load(const char *label, const char *text, size_t n, heed_error *e
         heed_fail(err, HEED_NOMEM, "'%s': no memory for its JSON of %zu bytes", label, n);
         return NULL;
     }
-    /* jansson cuts its message at a fixed length, maybe inside a character. */
-    int shown = (int)heed_utf8_check(why.text, strlen(why.text));
-    heed_fail(err, HEED_FILE, "'%s' line %d column %d: %.*s", label, why.line, why.column, shown,
-              why.text);
+    heed_fail(err, HEED_FILE, "'%s' line %d column %d: %s", label, why.line, why.column, why.text);
     return NULL;
 }
 

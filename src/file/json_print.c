@@ -140,8 +140,8 @@ bool heed_json_save(const heed_host *host, const char *path, const json_t *value
     bool ok = heed_json_print(&out, value, indent, err);
     if (ok && !heed_buf_text(&out, "\n"))
         ok = heed_fail(err, HEED_NOMEM, "no memory to print '%s'", path);
-    if (ok) ok = heed_write_file(host, path, out.data, out.n, err);
-    if (!ok) heed_error_at(err, "%s", path);
+    if (!ok) heed_error_at(err, "'%s'", path);
+    ok = ok && heed_write_file(host, path, out.data, out.n, err);
     heed_buf_free(&out);
     return ok;
 }
