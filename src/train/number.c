@@ -2,13 +2,13 @@
  *
  * The C library does the rounding; only its decimal point hangs on the locale, so that is
  * exchanged. Invariant: heed_number_read(heed_number_print(x)) has the bits of x for every finite
- * x. SPDX-License-Identifier: MIT
+ * x.
+ * SPDX-License-Identifier: MIT
  */
 #include "train/number.h"
 
 #include <locale.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,28 +63,4 @@ bool heed_number_read(const char *s, size_t n, double *value) {
     text[end] = '\0';
     *value = strtod(text, NULL);
     return isfinite(*value);
-}
-
-static void use_plain_point(char *text) {
-    const char *mark = localeconv()->decimal_point;
-    size_t wide = strlen(mark);
-    char *at = strstr(text, mark);
-    if (at && wide > 0) {
-        *at = '.';
-        memmove(at + 1, at + wide, strlen(at + wide) + 1);
-    }
-}
-
-void heed_number_print(double value, char out[HEED_NUMBER_SIZE]) {
-    if (!isfinite(value)) {
-        memcpy(out, "null", sizeof "null");
-        return;
-    }
-    for (int precision = 1; precision <= 17; precision++) {
-        double back;
-        snprintf(out, HEED_NUMBER_SIZE, "%.*g", precision, value);
-        use_plain_point(out);
-        if (heed_number_read(out, strlen(out), &back) && memcmp(&back, &value, sizeof back) == 0)
-            return;
-    }
 }

@@ -1,7 +1,8 @@
 /* optimizer.c: Adam and AdamW in blocks over a pool.
  *
  * Invariant: what a block computes depends on the block alone; blocks never straddle two
- * parameters. Sources: optimizer.h. SPDX-License-Identifier: MIT
+ * parameters. Sources: optimizer.h.
+ * SPDX-License-Identifier: MIT
  */
 #include "train/optimizer.h"
 

@@ -4,7 +4,8 @@
  * blocks' sums of squares in their order: weights and norm have the same bits for any number of
  * threads. Sources: Kingma and Ba 2015; Loshchilov and Hutter 2019; the order of operations is that
  * of PyTorch's Adam, AdamW (bias corrections outside, eps outside the root) and clip_grad_norm_
- * (1e-6 in the divisor). SPDX-License-Identifier: MIT
+ * (1e-6 in the divisor).
+ * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_TRAIN_OPTIMIZER_H
 #define HEED_TRAIN_OPTIMIZER_H

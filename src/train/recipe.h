@@ -2,8 +2,10 @@
  *
  * A recipe is YAML of one shape (sections holding scalars) or `section.key=value` arguments over
  * it. One table, heed_recipe_keys(), gives parsing, defaults, ranges, arguments, writing and
- * documentation. Invariant: after heed_recipe_finish() succeeds every value is in its range and the
- * keys agree. SPDX-License-Identifier: MIT
+ * documentation.
+ * Invariant: after heed_recipe_finish() succeeds every value is in its range and the
+ * keys agree.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_TRAIN_RECIPE_H
 #define HEED_TRAIN_RECIPE_H
@@ -104,17 +106,17 @@ typedef struct {
     bool tensorboard;
 } heed_recipe_out;
 
-typedef struct heed_recipe_origin heed_recipe_origin;
-
 typedef struct {
+    const heed_host *host;
     heed_recipe_model model;
     heed_recipe_text tokenizer;
     heed_recipe_data data;
     heed_recipe_train train;
     heed_recipe_translate translate;
     heed_recipe_out out;
-    heed_region texts;          /* owns the texts */
-    heed_recipe_origin *origin; /* for each key, who set it */
+    heed_region texts; /* owns the texts */
+    const char *
+        *where; /* for each key of the table, what set it ("a.yaml:3:7"), or NULL: the default */
 } heed_recipe;
 
 /* All keys at their defaults; NULL with err when memory fails. */

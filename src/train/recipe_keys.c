@@ -267,7 +267,7 @@ static size_t distance(const heed_recipe_key *key, const char *path, size_t n) {
 
 const heed_recipe_key *heed_recipe_nearest(const char *path, size_t n) {
     const heed_recipe_key *nearest = NULL;
-    size_t best = 4;
+    size_t best = n < 6 ? n / 2 + 1 : 4; /* half of a short name may be wrong, no more */
     if (n >= PATH)
         return NULL;
     for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
