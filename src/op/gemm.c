@@ -1,0 +1,137 @@
+/* gemm.c: cuts a matrix product into tasks by its shape alone.
+ *
+ * Method: a task is a block of rows times a block of panels, deep through all of k, so that a block
+ * of A stays in the second cache while the panels pass. With few rows the product reads B once and
+ * little else, so tasks are cut by the bytes of B; otherwise panels are grouped up to 256 columns,
+ * fewer where that leaves too few tasks to share. Source: Goto and van de Geijn 2008.
+ * SPDX-License-Identifier: MIT
+ */
+#include "op/gemm.h"
+
+enum {
+    ROWS = 64,           /* rows of a task */
+    COLS = 256,          /* columns of a task */
+    FEW_ROWS = 16,       /* below this B is the traffic */
+    FEW_NUMBERS = 32768, /* of B in a task with few rows */
+    TASKS = 32,          /* enough to share evenly */
+    TASK_WORK = 1 << 19, /* multiply-adds below which a task is not cut further */
+    SMALL = 1 << 15      /* multiply-adds that one thread does sooner than two */
+};
+
+int64_t heed_packed_cols(const heed_kernels *kernels, int64_t n) {
+    return heed_panels(n, kernels->nr) * kernels->nr;
+}
+
+/* ---- Packing ---- */
+
+typedef struct {
+    const heed_kernels *kernels;
+    int64_t k, n, cols, panels, group, groups;
+    const heed_real *b;
+    int64_t b_row, b_col;
+    heed_real *packed;
+} pack_job;
+
+static void pack_task(void *ctx, int64_t i) {
+    const pack_job *j = ctx;
+    int64_t row = i / j->groups * HEED_DEPTH, panel = i % j->groups * j->group;
+    j->kernels->pack(heed_min(HEED_DEPTH, j->k - row), j->n, j->b + row * j->b_row, j->b_row,
+                     j->b_col, panel, heed_min(panel + j->group, j->panels),
+                     j->packed + row * j->cols);
+}
+
+void heed_pack_run(const heed_work *w, int64_t k, int64_t n, const heed_real *b, int64_t b_row,
+                   int64_t b_col, heed_real *packed) {
+    const heed_kernels *kernels = w->kernels;
+    pack_job j = {.kernels = kernels, .k = k, .n = n, .b = b, .b_row = b_row, .b_col = b_col};
+    j.packed = packed;
+    j.panels = heed_panels(n, kernels->nr);
+    j.cols = j.panels * kernels->nr;
+    j.group = heed_max(1, COLS / kernels->nr);
+    j.groups = heed_panels(j.panels, j.group);
+    int64_t tasks = heed_panels(k, HEED_DEPTH) * j.groups;
+    heed_pool_run(k * n < SMALL ? NULL : w->pool, tasks, pack_task, &j);
+}
+
+/* ---- Product ---- */
+
+typedef struct {
+    const heed_kernels *kernels;
+    const heed_gemm *g;
+    int64_t rows, row_blocks, panels, group, cols;
+} gemm_job;
+
+static void gemm_task(void *ctx, int64_t i) {
+    const gemm_job *j = ctx;
+    const heed_gemm *g = j->g;
+    int64_t row = i % j->row_blocks * j->rows;
+    heed_gemm part = *g;
+    part.m = heed_min(j->rows, g->m - row);
+    part.panel0 = i / j->row_blocks * j->group;
+    part.panel1 = heed_min(part.panel0 + j->group, j->panels);
+    part.c = g->c + row * g->ldc;
+    int64_t depth = 0;
+    do {
+        part.k = heed_min(HEED_DEPTH, g->k - depth);
+        part.a = g->a + row * g->a_row + depth * g->a_col;
+        part.packed = g->packed + depth * j->cols;
+        depth += part.k;
+        part.bias = depth == g->k ? g->bias : NULL;
+        j->kernels->gemm(&part);
+        part.accumulate = true;
+    } while (depth < g->k);
+}
+
+/* Panels of a task. */
+static int64_t group_of(const heed_gemm *g, int64_t nr, int64_t panels, int64_t rows,
+                        int64_t blocks) {
+    int64_t k = heed_max(g->k, 1);
+    if (g->m <= FEW_ROWS) {
+        return heed_max(1, FEW_NUMBERS / (k * nr));
+    }
+    int64_t group = heed_max(1, COLS / nr);
+    while (group > 1 && blocks * heed_panels(panels, group) < TASKS &&
+           rows * k * nr * group > TASK_WORK) {
+        group /= 2;
+    }
+    return group;
+}
+
+void heed_gemm_run(const heed_work *w, const heed_gemm *g) {
+    if (g->m < 1 || g->n < 1) {
+        return;
+    }
+    const heed_kernels *kernels = w->kernels;
+    gemm_job j = {.kernels = kernels, .g = g, .panels = heed_panels(g->n, kernels->nr)};
+    j.cols = j.panels * kernels->nr;
+    j.rows = heed_panels(ROWS, kernels->mr) * kernels->mr;
+    j.row_blocks = heed_panels(g->m, j.rows);
+    j.group = group_of(g, kernels->nr, j.panels, heed_min(j.rows, g->m), j.row_blocks);
+    int64_t tasks = j.row_blocks * heed_panels(j.panels, j.group);
+    bool small = (double)g->m * (double)g->n * (double)g->k < SMALL;
+    heed_pool_run(small ? NULL : w->pool, tasks, gemm_task, &j);
+}
+
+/* ---- Sums of columns ---- */
+
+typedef struct {
+    const heed_kernels *kernels;
+    int64_t rows, n;
+    const heed_real *x;
+    heed_real *sum;
+} sums_job;
+
+enum { SUM_COLS = 64 };
+
+static void sums_task(void *ctx, int64_t i) {
+    const sums_job *j = ctx;
+    int64_t col = i * SUM_COLS;
+    j->kernels->column_sums(j->rows, heed_min(SUM_COLS, j->n - col), j->n, j->x + col,
+                            j->sum + col);
+}
+
+void heed_column_sums_run(const heed_work *w, int64_t rows, int64_t n, const heed_real *x,
+                          heed_real *sum) {
+    sums_job j = {.kernels = w->kernels, .rows = rows, .n = n, .x = x, .sum = sum};
+    heed_pool_run(rows * n < SMALL ? NULL : w->pool, heed_panels(n, SUM_COLS), sums_task, &j);
+}
