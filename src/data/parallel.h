@@ -48,9 +48,9 @@ typedef struct {
     heed_parallel_report report;
 } heed_parallel;
 
-/* Failures name the files: HEED_TEXT "lines do not match: 'a.de' has 29000, 'a.en' has 28999"; a
- * TSV line with too few columns; bytes that are not UTF-8. HEED_VALUE for shares or columns out of
- * range. On failure *p is empty. */
+/* Failures: HEED_TEXT "source 'a.de' has 29000 lines, target 'a.en' has 28999: ...", a TSV line
+ * with too few columns, bytes that are not UTF-8; HEED_VALUE for shares or columns out of range. On
+ * failure *p is empty. */
 bool heed_parallel_read(heed_parallel *p, const heed_host *host, const heed_parallel_opts *opts,
                         heed_error *err);
 void heed_parallel_free(heed_parallel *p);
