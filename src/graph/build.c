@@ -302,6 +302,10 @@ void heed_limit_ints(heed_build *b, heed_value v, int64_t limit, int32_t other, 
     }
 }
 
+void heed_limit_positions(heed_build *b, heed_space space) {
+    if (space.id) b->book.space[space.id - 1].bounded = true;
+}
+
 void heed_want_cache(heed_build *b, const char *slot, int64_t key_cols, int64_t value_cols) {
     heed_record_book *k = &b->book;
     if (b->error.code) return;

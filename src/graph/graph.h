@@ -65,6 +65,7 @@ typedef struct {
     const char *name;
     uint32_t of; /* space whose sequences are the rows, 0: none */
     int64_t rows, sequences, longest, pairs; /* capacity */
+    bool bounded; /* positions stay below the longest sequence */
 } heed_space_info;
 
 typedef struct {

@@ -183,8 +183,21 @@ static bool ints_in_range(const heed_session *s, const heed_input_info *in, heed
     return true;
 }
 
+static bool positions_in_range(const heed_session *s, uint32_t space, heed_error *err) {
+    const heed_plan *p = s->plan;
+    const heed_cut_store *cut = &s->cut[space - 1];
+    int64_t limit = p->book.space[space - 1].longest;
+    if (p->cached && space == p->step_space && p->cache_longest > limit) limit = p->cache_longest;
+    for (int64_t i = 0; cut->set && i < cut->starts[cut->n]; i++)
+        if (cut->positions[i] < 0 || cut->positions[i] >= limit)
+            return heed_fail(err, HEED_VALUE, "positions of '%s'[%" PRId64 "] is %d, the plan's longest sequence "
+                             "holds 0 to %" PRId64, p->book.space[space - 1].name, i, cut->positions[i], limit - 1);
+    return true;
+}
+
 static int64_t keys_of(const heed_session *s, uint32_t keys, int64_t sequence) {
     const heed_cut_store *cut = &s->cut[keys - 1];
+    if (sequence >= cut->n) return 0;
     if (s->plan->cached && keys == s->plan->step_space) return s->cache.length[sequence];
     return cut->starts[sequence + 1] - cut->starts[sequence];
 }
@@ -210,6 +223,8 @@ static bool inputs_sound(heed_session *s, bool once, heed_error *err) {
     for (size_t i = 0; i < k->spaces; i++)
         if (!k->space[i].of && !s->cut[i].set && !(once && i + 1 == s->plan->step_space))
             return heed_fail(err, HEED_VALUE, "row space '%s' has not been cut: heed_set_rows", k->space[i].name);
+    for (size_t i = 0; i < k->spaces; i++)
+        if (k->space[i].bounded && !positions_in_range(s, (uint32_t)i + 1, err)) return false;
     for (size_t i = 0; i < k->inputs; i++) {
         const heed_slot *v = heed_slot_at(k, k->input[i].value);
         if (k->input[i].limit && v->used && in_part(s, v, once) && !ints_in_range(s, &k->input[i], err)) return false;
