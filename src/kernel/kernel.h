@@ -1,11 +1,12 @@
 /* kernel.h: the arithmetic, as one table of function pointers for each instruction set.
  *
- * Contracts stand here; kernel/ref.c is the definition. Kernels know pointers and lengths only: they never
- * allocate, never fail, never touch memory outside what they are given, accept any alignment and any length
- * from 0 up. A result depends on the values alone, never on alignment, on the thread, or on what else is
- * computed in the same call: element i of a long call equals element i of a short one, bit for bit. Each sum
- * is taken in one fixed order for each output element, so one row gives the bits it gives among many.
- * Error bounds use u = 2^-24 (float) or 2^-53 (double); tests derive their tolerances from them.
+ * Contracts stand here; kernel/ref.c is the definition. Kernels know pointers and lengths only:
+ * they never allocate, never fail, never touch memory outside what they are given, accept any
+ * alignment and any length from 0 up. A result depends on the values alone, never on alignment, on
+ * the thread, or on what else is computed in the same call: element i of a long call equals element
+ * i of a short one, bit for bit. Each sum is taken in one fixed order for each output element, so
+ * one row gives the bits it gives among many. Error bounds use u = 2^-24 (float) or 2^-53 (double);
+ * tests derive their tolerances from them.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_KERNEL_KERNEL_H
@@ -19,17 +20,20 @@
 
 /* ---- Matrix product ------------------------------------------------------------------------- */
 
-/* B (k x n) lies packed in panels of nr columns: panel p holds, for each of k rows, nr neighbouring values
- * (columns p*nr ...), zeros behind column n. Packed size: heed_packed_size(k, n, nr) numbers. */
-static inline int64_t heed_panels(int64_t n, int64_t nr) { return (n + nr - 1) / nr; }
+/* B (k x n) lies packed in panels of nr columns: panel p holds, for each of k rows, nr neighbouring
+ * values (columns p*nr ...), zeros behind column n. Packed size: heed_packed_size(k, n, nr)
+ * numbers. */
+static inline int64_t heed_panels(int64_t n, int64_t nr) {
+    return (n + nr - 1) / nr;
+}
 static inline int64_t heed_packed_size(int64_t k, int64_t n, int64_t nr) {
     return heed_panels(n, nr) * nr * k;
 }
 
-/* C rows [0, m), columns of the panels [panel0, panel1):  C = (accumulate ? C : 0) + A B, then + bias[column]
- * where bias is not NULL. Each element is one chain of multiply-adds in order of k = 0, 1, 2 ..., starting
- * from 0 or from the old C; the bias is added to the finished sum.
- * A is m x k with strides (in numbers): element (i, l) at a[i*a_row + l*a_col]. C is row-major, ldc >= n. */
+/* C rows [0, m), columns of the panels [panel0, panel1):  C = (accumulate ? C : 0) + A B, then +
+ * bias[column] where bias is not NULL. Each element is one chain of multiply-adds in order of k =
+ * 0, 1, 2 ..., starting from 0 or from the old C; the bias is added to the finished sum. A is m x k
+ * with strides (in numbers): element (i, l) at a[i*a_row + l*a_col]. C is row-major, ldc >= n. */
 typedef struct {
     int64_t m, n, k;
     const heed_real *a;
@@ -51,13 +55,15 @@ enum { HEED_KEY_PIECE = 64 }; /* keys are reduced in pieces [64 i, 64 i + 64) of
  *   score(i,j) = scale * dot(q_i, k_j) + bias[k_pos[j] - q_pos[i]]       for j allowed
  *   out_i = sum_j keep(i,j) softmax_j(score)(i,j) v_j,  lse_i = log sum_j exp score(i,j)
  *
- * Allowed: begin[i] <= j < end[i], and mask[i*mask_stride + j] != 0 where there is a mask. Disallowed keys and
- * values are not read into any sum (a NaN there changes nothing). No allowed key: out_i = 0, lse_i = -inf,
- * weights 0, all gradients 0. Each piece has its own maximum; pieces merge in order of position, so a query
- * gives the same bits whatever other queries, and keys beyond its own, are in the call.
- * Source: Vaswani et al. 2017 eq. 1; the merge: Milakov and Gimelshein 2018; backward: Dao et al. 2022, alg. 4. */
+ * Allowed: begin[i] <= j < end[i], and mask[i*mask_stride + j] != 0 where there is a mask.
+ * Disallowed keys and values are not read into any sum (a NaN there changes nothing). No allowed
+ * key: out_i = 0, lse_i = -inf, weights 0, all gradients 0. Each piece has its own maximum; pieces
+ * merge in order of position, so a query gives the same bits whatever other queries, and keys
+ * beyond its own, are in the call. Source: Vaswani et al. 2017 eq. 1; the merge: Milakov and
+ * Gimelshein 2018; backward: Dao et al. 2022, alg. 4. */
 typedef struct {
-    int64_t queries, keys, width, value_width; /* width: of a query and a key; value_width: of a value */
+    int64_t queries, keys, width,
+        value_width; /* width: of a query and a key; value_width: of a value */
     const heed_real *q;
     int64_t q_stride;
     const heed_real *k, *v; /* key j at k + row(j)*k_stride, row(j) = rows ? rows[j] : j */
@@ -69,38 +75,46 @@ typedef struct {
     int64_t mask_stride;
     const heed_real *bias; /* or NULL; points at distance 0, indexed by k_pos - q_pos */
     const int32_t *q_pos, *k_pos;
-    const uint8_t *keep; /* dropout on the weights: keep[i*keep_stride + j] 0 or 1; NULL = keep all */
+    const uint8_t
+        *keep; /* dropout on the weights: keep[i*keep_stride + j] 0 or 1; NULL = keep all */
     int64_t keep_stride;
     heed_real keep_scale; /* 1/(1-p) */
     heed_real *out;
     int64_t out_stride;
     heed_real *lse;     /* queries numbers; backward reads it */
-    heed_real *weights; /* or NULL: softmax without dropout, weights[i*weights_stride + j], 0 where disallowed */
+    heed_real *weights; /* or NULL: softmax without dropout, weights[i*weights_stride + j], 0 where
+                           disallowed */
     int64_t weights_stride;
-    /* Backward only. d_q, d_k, d_v are added to (rows of d_k, d_v counted as those of k, v without `rows`).
-     * Order of the sums: d_k_j and d_v_j over i = 0, 1 ...; d_q_i over j = 0, 1 .... */
+    /* Backward only. d_q, d_k, d_v are added to (rows of d_k, d_v counted as those of k, v without
+     * `rows`). Order of the sums: d_k_j and d_v_j over i = 0, 1 ...; d_q_i over j = 0, 1 .... */
     const heed_real *d_out;
     int64_t d_out_stride;
-    heed_real *d_q, *d_k, *d_v; /* strides q_stride, k_stride, v_stride of the gradients themselves: */
+    heed_real *d_q, *d_k,
+        *d_v; /* strides q_stride, k_stride, v_stride of the gradients themselves: */
     int64_t d_q_stride, d_k_stride, d_v_stride;
     heed_real *d_bias; /* or NULL: like bias, added to */
 } heed_attention;
 
 /* ---- Randomness ----------------------------------------------------------------------------- */
 
-/* Element e of row r is kept if 32 random bits of Philox(key; counter = {e/4, r, stream low, stream high})
- * word e%4 are >= threshold (threshold = p * 2^32, p the share dropped). */
+/* Element e of row r is kept if 32 random bits of Philox(key; counter = {e/4, r, stream low, stream
+ * high}) word e%4 are >= threshold (threshold = p * 2^32, p the share dropped). */
 typedef struct {
     uint32_t key[2];
     uint64_t stream;
     uint32_t threshold;
 } heed_drop;
 
+/* 1/(1-p): what a kept element is multiplied by. */
+static inline heed_real heed_drop_scale(uint32_t threshold) {
+    return (heed_real)(1.0 / (1.0 - (double)threshold * 0x1p-32));
+}
+
 typedef enum { HEED_RELU, HEED_GELU, HEED_GELU_TANH, HEED_SILU } heed_activation;
 
-/* One parameter's share of an Adam step (Kingma and Ba 2015; decay decoupled: Loshchilov and Hutter 2019).
- *   g = grad * grad_scale + l2 * w;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;
- *   w = w - lr*decay*w - lr / bias1 * m / (sqrt(v) / sqrt(bias2) + eps) */
+/* One parameter's share of an Adam step (Kingma and Ba 2015; decay decoupled: Loshchilov and Hutter
+ * 2019). g = grad * grad_scale + l2 * w;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2; w = w -
+ * lr*decay*w - lr / bias1 * m / (sqrt(v) / sqrt(bias2) + eps) */
 typedef struct {
     heed_real lr, beta1, beta2, eps, decay, l2, bias1, bias2, grad_scale; /* bias1 = 1 - beta1^t */
 } heed_adam;
@@ -109,9 +123,10 @@ typedef struct {
     const char *isa;
     int64_t mr, nr; /* tile of the product: rows, columns of a panel */
 
-    /* Writes panels [panel0, panel1) of the packed form of B, element (l, j) at b[l*b_row + j*b_col]. */
-    void (*pack)(int64_t k, int64_t n, const heed_real *b, int64_t b_row, int64_t b_col, int64_t panel0,
-                 int64_t panel1, heed_real *packed);
+    /* Writes panels [panel0, panel1) of the packed form of B, element (l, j) at b[l*b_row +
+     * j*b_col]. */
+    void (*pack)(int64_t k, int64_t n, const heed_real *b, int64_t b_row, int64_t b_col,
+                 int64_t panel0, int64_t panel1, heed_real *packed);
     void (*gemm)(const heed_gemm *g); /* |error| <= (k+2) u sum |a b| */
 
     void (*attention)(const heed_attention *a);
@@ -123,54 +138,64 @@ typedef struct {
     void (*scale)(int64_t n, heed_real s, const heed_real *a, heed_real *out);
     void (*act)(heed_activation f, int64_t n, const heed_real *x, heed_real *out);
     /* out = dy * f'(x) */
-    void (*act_back)(heed_activation f, int64_t n, const heed_real *x, const heed_real *dy, heed_real *out);
-    void (*exp)(int64_t n, const heed_real *x, heed_real *out); /* relative error <= 4 u; exp(-inf) = 0 */
+    void (*act_back)(heed_activation f, int64_t n, const heed_real *x, const heed_real *dy,
+                     heed_real *out);
+    void (*exp)(int64_t n, const heed_real *x,
+                heed_real *out); /* relative error <= 4 u; exp(-inf) = 0 */
 
     /* One row of n. */
     void (*softmax)(int64_t n, const heed_real *x, heed_real *out); /* all -inf: zeros */
     /* dx = y (dy - sum y dy) */
     void (*softmax_back)(int64_t n, const heed_real *y, const heed_real *dy, heed_real *dx);
-    /* y = (x - mean) rstd gain + shift, rstd = 1/sqrt(variance + eps), both moments in two passes; shift may be NULL. */
+    /* y = (x - mean) rstd gain + shift, rstd = 1/sqrt(variance + eps), both moments in two passes;
+     * shift may be NULL. */
     void (*layernorm)(int64_t n, heed_real eps, const heed_real *x, const heed_real *gain,
                       const heed_real *shift, heed_real *y, heed_real *mean, heed_real *rstd);
     void (*layernorm_back)(int64_t n, const heed_real *x, const heed_real *gain, heed_real mean,
                            heed_real rstd, const heed_real *dy, heed_real *dx);
-    void (*rmsnorm)(int64_t n, heed_real eps, const heed_real *x, const heed_real *gain, heed_real *y,
-                    heed_real *rstd);
+    void (*rmsnorm)(int64_t n, heed_real eps, const heed_real *x, const heed_real *gain,
+                    heed_real *y, heed_real *rstd);
     void (*rmsnorm_back)(int64_t n, const heed_real *x, const heed_real *gain, heed_real rstd,
                          const heed_real *dy, heed_real *dx);
-    /* Gradients of gain and shift: for columns [0, n) of a block of `rows` rows (row stride `stride`), added
-     * to d_gain and d_shift in order of rows: d_gain += dy (x - mean) rstd, d_shift += dy. mean, d_gain or d_shift may be NULL. */
+    /* Gradients of gain and shift: for columns [0, n) of a block of `rows` rows (row stride
+     * `stride`), added to d_gain and d_shift in order of rows: d_gain += dy (x - mean) rstd,
+     * d_shift += dy. mean, d_gain or d_shift may be NULL. */
     void (*norm_params_back)(int64_t rows, int64_t n, int64_t stride, const heed_real *x,
                              const heed_real *mean, const heed_real *rstd, const heed_real *dy,
                              heed_real *d_gain, heed_real *d_shift);
     /* sum[j] += x[i*stride + j] in order of i. */
-    void (*column_sums)(int64_t rows, int64_t n, int64_t stride, const heed_real *x, heed_real *sum);
+    void (*column_sums)(int64_t rows, int64_t n, int64_t stride, const heed_real *x,
+                        heed_real *sum);
 
-    /* out_e = (base ? base_e : 0) + (kept(row, e) ? x_e * 1/(1-p) : 0) for one row of n; out may be x or base. */
-    void (*dropout)(const heed_drop *d, int64_t row, int64_t n, const heed_real *x, const heed_real *base,
-                    heed_real *out);
+    /* out_e = (base ? base_e : 0) + (kept(row, e) ? x_e * 1/(1-p) : 0) for one row of n; out may be
+     * x or base. */
+    void (*dropout)(const heed_drop *d, int64_t row, int64_t n, const heed_real *x,
+                    const heed_real *base, heed_real *out);
     /* keep[e] = 1 or 0 for one row of n. */
     void (*drop_mask)(const heed_drop *d, int64_t row, int64_t n, uint8_t *keep);
 
     /* Cross-entropy of one row of logits with label smoothing (Szegedy et al. 2016, in the form
-     * (1-eps) * -log p[target] + eps/n * sum_j -log p[j], PyTorch's). Returns the loss; where d is not NULL,
-     * d_j = p_j - (1-eps) [j = target] - eps/n. d may be the row of logits. */
-    heed_real (*xent)(int64_t n, heed_real eps, const heed_real *logits, int64_t target, heed_real *d);
+     * (1-eps) * -log p[target] + eps/n * sum_j -log p[j], PyTorch's). Returns the loss; where d is
+     * not NULL, d_j = p_j - (1-eps) [j = target] - eps/n. d may be the row of logits. */
+    heed_real (*xent)(int64_t n, heed_real eps, const heed_real *logits, int64_t target,
+                      heed_real *d);
 
-    /* Rotary positions (Su et al. 2021) on one row of `heads` heads of width d: pairs (2i, 2i+1) where
-     * interleaved, else (i, i + d/2); pair i turns by angle[i] given as cos and sin. out may be x. */
-    void (*rope)(int64_t heads, int64_t d, bool interleaved, const heed_real *cosine, const heed_real *sine,
-                 const heed_real *x, heed_real *out);
+    /* Rotary positions (Su et al. 2021) on one row of `heads` heads of width d: pairs (2i, 2i+1)
+     * where interleaved, else (i, i + d/2); pair i turns by angle[i] given as cos and sin. out may
+     * be x. */
+    void (*rope)(int64_t heads, int64_t d, bool interleaved, const heed_real *cosine,
+                 const heed_real *sine, const heed_real *x, heed_real *out);
 
-    void (*adam)(const heed_adam *a, int64_t n, const heed_real *grad, heed_real *w, heed_real *m, heed_real *v);
+    void (*adam)(const heed_adam *a, int64_t n, const heed_real *grad, heed_real *w, heed_real *m,
+                 heed_real *v);
     double (*sum_squares)(int64_t n, const heed_real *x); /* in double, one fixed order */
     double (*sum)(int64_t n, const heed_real *x);         /* in double, one fixed order */
     bool (*all_finite)(int64_t n, const heed_real *x);
 } heed_kernels;
 
-/* The instruction sets of this build, worst first: "ref", "avx2", "avx512" ...; each is listed once in
- * kernel/isa.def. usable: the processor and the system have it; otherwise `why` says what is missing. */
+/* The instruction sets of this build, worst first: "ref", "avx2", "avx512" ...; each is listed once
+ * in kernel/isa.def. usable: the processor and the system have it; otherwise `why` says what is
+ * missing. */
 typedef struct {
     const char *name;
     bool usable;
@@ -180,8 +205,9 @@ typedef struct {
 int heed_isa_count(void);
 heed_isa heed_isa_at(int i);
 
-/* Fills the table: starts from the reference, then each usable set up to `name` overrides what it has.
- * name NULL: the best usable. False if no such set is in the build, or this processor lacks it (heed_isa_at says why). */
+/* Fills the table: starts from the reference, then each usable set up to `name` overrides what it
+ * has. name NULL: the best usable. False if no such set is in the build, or this processor lacks it
+ * (heed_isa_at says why). */
 bool heed_kernels_init(heed_kernels *k, const char *name);
 
 #endif
