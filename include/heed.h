@@ -1,7 +1,26 @@
 /* heed.h: use a Transformer from C: open a folder, translate, train, look inside.
  *
- * The part below is what every call shares: the error box and the host. Threads: an object is used by
- * one thread at a time unless its comment says it is shared; there are no globals.
+ *     #include <heed.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void) {
+ *         heed_error err = {0};
+ *         heed_translations out = {0};
+ *         heed_line line = {"我爱中国", 12};
+ *         heed_engine *engine = heed_engine_new(NULL, 0, NULL, &err);
+ *         heed_model *model = engine ? heed_model_open(engine, "model", &err) : NULL;
+ *         heed_translator *t = model ? heed_translator_new(model, NULL, &err) : NULL;
+ *         if (t && heed_translate(t, &line, 1, &out, &err)) puts(out.item[0].text);
+ *         else fprintf(stderr, "heed: %s\n", err.text);
+ *         heed_translations_free(&out);
+ *         heed_translator_free(t);
+ *         heed_model_free(model);
+ *         heed_engine_free(engine);
+ *         return err.code != HEED_OK;
+ *     }
+ *
+ * Every *_free takes NULL. Threads: an object is used by one thread at a time unless its comment
+ * says that it is shared; there are no globals. Making models of one's own: heed_build.h.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_H
@@ -25,7 +44,8 @@ extern "C" {
 
 /* ---- Errors -------------------------------------------------------------------------------- */
 
-/* The one list of error codes: name, what it means. Everything else about codes is derived from it. */
+/* The one list of error codes: name, what it means. Everything else about codes is derived from it.
+ */
 #define HEED_CODES(X)                                                                              \
     X(OK, "no error")                                                                              \
     X(NOMEM, "the host's alloc returned NULL")                                                     \
@@ -45,9 +65,9 @@ typedef enum {
 #undef HEED_CODE_ENUM
 } heed_code;
 
-/* The caller owns the box and zeroes it before the first call ({0}). The library fills it once: the first
- * failure stays. text is one line without a newline: what failed, where, both numbers. Every function that
- * takes a heed_error * accepts NULL where the caller does not care why. */
+/* The caller owns the box and zeroes it before the first call ({0}). The library fills it once: the
+ * first failure stays. text is one line without a newline: what failed, where, both numbers. Every
+ * function that takes a heed_error * accepts NULL where the caller does not care why. */
 typedef struct {
     heed_code code;
     char text[500];
@@ -58,9 +78,9 @@ HEED_API const char *heed_code_name(heed_code code);
 
 /* ---- Memory -------------------------------------------------------------------------------- */
 
-/* Where memory comes from. alloc returns `bytes` bytes aligned to 64, contents undefined, or NULL; release
- * takes what alloc gave (NULL is allowed). Both may be called from several threads at once. NULL instead of
- * a host means the C library. The host must outlive everything made with it. */
+/* Where memory comes from. alloc returns `bytes` bytes aligned to 64, contents undefined, or NULL;
+ * release takes what alloc gave (NULL is allowed). Both may be called from several threads at once.
+ * NULL instead of a host means the C library. The host must outlive everything made with it. */
 typedef struct {
     void *(*alloc)(void *self, size_t bytes);
     void (*release)(void *self, void *p);
@@ -69,16 +89,190 @@ typedef struct {
 
 /* ---- Engine -------------------------------------------------------------------------------- */
 
-/* Where arithmetic happens: an instruction set, a pool of threads, the host's memory. Made once by the caller,
- * shared by everything made with it (callers on several threads wait for each other's use of the pool), freed
- * last. threads: 0 = physical cores this process may use; isa: NULL = the best that the processor has, unless
- * the environment names one in HEED_ISA ("ref", "avx2", "avx512"); values have the same bits for any number of
- * threads. Errors: HEED_VALUE (no such set here, says why), HEED_SYSTEM (no thread), HEED_NOMEM. */
+/* Where arithmetic happens: an instruction set, a pool of threads, the host's memory. Made once by
+ * the caller, shared by everything made with it (callers on several threads wait for each other's
+ * use of the pool), freed last. threads: 0 = physical cores this process may use; isa: NULL = the
+ * best that the processor has, unless the environment names one in HEED_ISA ("ref", "avx2",
+ * "avx512"); values have the same bits for any number of threads. Errors: HEED_VALUE (no such set
+ * here, says why), HEED_SYSTEM (no thread), HEED_NOMEM. */
 typedef struct heed_engine heed_engine;
-HEED_API heed_engine *heed_engine_new(const heed_host *host, int threads, const char *isa, heed_error *err);
+HEED_API heed_engine *heed_engine_new(const heed_host *host, int threads, const char *isa,
+                                      heed_error *err);
 HEED_API void heed_engine_free(heed_engine *engine);
 HEED_API const char *heed_engine_isa(const heed_engine *engine);
 HEED_API int heed_engine_threads(const heed_engine *engine);
+
+/* "0.1.0"; static storage. */
+HEED_API const char *heed_version(void);
+
+/* ---- Text ---------------------------------------------------------------------------------- */
+
+/* n bytes of UTF-8, not NUL-terminated; may hold NUL. */
+typedef struct {
+    const char *s;
+    size_t n;
+} heed_line;
+
+/* A text file as lines: line[i] is line number i + 1. Only \n and \r\n end a line; a byte order
+ * mark at the start is left out. */
+typedef struct {
+    const heed_host *host;
+    heed_line *line;
+    int64_t n;
+    char *text; /* what the lines point into */
+} heed_lines;
+
+/* Reads a file, plain or gz. Text that is not UTF-8 is HEED_TEXT with file, line and byte. On
+ * failure *lines is empty. `limit`: the largest size in bytes after unpacking, 0: 8 GiB. */
+HEED_API bool heed_lines_read(heed_lines *lines, const heed_host *host, const char *path,
+                              size_t limit, heed_error *err);
+/* The same from memory, which is copied; `label` stands for the path. */
+HEED_API bool heed_lines_parse(heed_lines *lines, const heed_host *host, const char *label,
+                               const char *text, size_t n, heed_error *err);
+HEED_API void heed_lines_free(heed_lines *lines);
+
+/* A growing text, NUL-terminated once something is in it. Starts as {.host = h}; functions append.
+ */
+typedef struct {
+    const heed_host *host;
+    char *data;
+    size_t n, cap;
+    bool failed; /* an append found no memory; later ones do nothing */
+} heed_buf;
+HEED_API void heed_buf_free(heed_buf *buf);
+
+/* Columns of a terminal that n bytes of text take: Chinese characters take two. */
+HEED_API int heed_utf8_columns(const char *s, size_t n);
+
+/* ---- Models -------------------------------------------------------------------------------- */
+
+/* A folder as transformers writes it: config.json, generation_config.json, model.safetensors (or
+ * shards), tokenizer.json where there is one. Weights stay mapped. The engine must outlive the
+ * model. Missing, unused and mis-shaped tensors are an error that names the first of each and
+ * counts them. */
+typedef struct heed_model heed_model;
+HEED_API heed_model *heed_model_open(heed_engine *engine, const char *folder, heed_error *err);
+HEED_API void heed_model_free(heed_model *model);
+/* Trained numbers; tied ones once. */
+HEED_API int64_t heed_model_parameters(const heed_model *model);
+/* Appends what the model is, as a JSON object. */
+HEED_API bool heed_model_describe(const heed_model *model, heed_buf *json, heed_error *err);
+
+/* ---- Translating --------------------------------------------------------------------------- */
+
+/* When the search for a line is over, for beam > 1 (transformers' early_stopping): AUTO once the
+ * best open beam, at its present length, cannot beat the worst of `beam` ended ones (False); FIRST
+ * once `beam` have ended (True); NEVER as AUTO, but counting on the best length that is still
+ * possible ("never"). */
+typedef enum { HEED_STOP_AUTO, HEED_STOP_FIRST, HEED_STOP_NEVER } heed_stop;
+
+/* Lengths count the decoder's rows, its start token included, as transformers does. */
+typedef struct {
+    int64_t beam;   /* 1: greedy */
+    int64_t n_best; /* translations for each line, at most `beam` */
+    double
+        length_penalty; /* score = sum of log-probabilities / generated tokens ^ length_penalty */
+    heed_stop stop;
+    int64_t max_length, min_length;
+    double max_ratio; /* > 0: also at most 1 + max_ratio * source tokens + max_extra */
+    int64_t max_extra;
+    bool no_unk;          /* never the unknown token; the padding token is never taken anyway */
+    int64_t batch_tokens; /* source tokens worked on at once; 0: 2048 */
+    int64_t max_source;   /* longer sources are cut; 0: as many positions as the model has, or
+                             batch_tokens */
+    bool live; /* weights may change between calls (in training): nothing is packed ahead */
+    void (*progress)(void *ctx, int64_t done, int64_t total); /* lines; NULL: none */
+    void *ctx;
+    const volatile bool *cancel; /* a flag that another thread may set; NULL: none */
+} heed_translate_options;
+/* What the model's own files ask for (generation_config.json). */
+HEED_API heed_translate_options heed_translate_defaults(const heed_model *model);
+
+typedef struct {
+    const int32_t
+        *id; /* as generated: without the start token, with the end token where it was reached */
+    int64_t n;
+    double score, log_prob;
+    bool ended;       /* by the end token; false: by max_length */
+    const char *text; /* without special tokens; NULL where the model has no tokenizer */
+} heed_translation;
+
+typedef enum { HEED_SOURCE_FINE, HEED_SOURCE_EMPTY, HEED_SOURCE_CUT } heed_source_state;
+
+/* item[i * n_best + j] is the j-th best of line i. An empty line gives an empty translation (n 0,
+ * text ""), as do places for which no hypothesis was found. Starts as {0}. */
+typedef struct {
+    heed_translation *item;
+    heed_source_state *source; /* of each line */
+    int64_t lines, n_best;
+    const heed_host *host;
+    void *store; /* what ids and texts lie in */
+} heed_translations;
+HEED_API void heed_translations_free(heed_translations *translations);
+
+/* A plan and a session for translating with one model; options NULL: the defaults. A translation
+ * depends on its line alone, bit for bit: not on the other lines, their order, the budget or the
+ * number of threads. */
+typedef struct heed_translator heed_translator;
+HEED_API heed_translator *heed_translator_new(heed_model *model,
+                                              const heed_translate_options *options,
+                                              heed_error *err);
+HEED_API void heed_translator_free(heed_translator *translator);
+/* Most bytes that it takes, all told. */
+HEED_API size_t heed_translator_bytes(const heed_translator *translator);
+/* One result for each line, in the order of the lines. *out is emptied first, and after a failure.
+ */
+HEED_API bool heed_translate(heed_translator *translator, const heed_line *lines, int64_t n,
+                             heed_translations *out, heed_error *err);
+/* The same for token ids, taken as they are: sequence i is id[start[i]] up to id[start[i + 1]]. */
+HEED_API bool heed_translate_ids(heed_translator *translator, const int32_t *id,
+                                 const int64_t *start, int64_t n, heed_translations *out,
+                                 heed_error *err);
+
+/* ---- Tokenizers ---------------------------------------------------------------------------- */
+
+/* Text to ids and back, as the `tokenizers` library does for the same tokenizer.json. Immutable
+ * once made: any number of threads may use one at the same time. The host must outlive it. */
+typedef struct heed_tokenizer heed_tokenizer;
+/* Reads a tokenizer.json. HEED_FILE names the component or key that is not known here and its
+ * place. */
+HEED_API heed_tokenizer *heed_tokenizer_open(const heed_host *host, const char *path,
+                                             heed_error *err);
+HEED_API void heed_tokenizer_free(heed_tokenizer *tokenizer);
+/* A model's own; lives as long as the model. NULL where the folder has none. */
+HEED_API const heed_tokenizer *heed_model_tokenizer(const heed_model *model);
+
+typedef struct {
+    int32_t id;
+    uint32_t begin, end; /* bytes of the caller's text; begin = end for tokens the template added */
+} heed_token;
+/* Starts as {.host = h}; functions append, so set n = 0 to use it again without allocating. */
+typedef struct {
+    const heed_host *host;
+    heed_token *item;
+    size_t n, cap;
+} heed_tokens;
+HEED_API void heed_tokens_free(heed_tokens *tokens);
+
+/* Appends the ids of n bytes of text. special: also what the template adds (</s> and the like);
+ * special tokens written out in the text are recognised either way. Text that is not UTF-8 is
+ * HEED_TEXT with the offset of the first bad byte. After a failure `out` is as it was. */
+HEED_API bool heed_encode(const heed_tokenizer *tokenizer, const char *text, size_t n, bool special,
+                          heed_tokens *out, heed_error *err);
+/* Appends the text of n ids. Bytes that byte pieces leave without meaning become U+FFFD. An id
+ * outside [0, heed_vocab_size) or in a gap of it is HEED_VALUE. */
+HEED_API bool heed_decode(const heed_tokenizer *tokenizer, const int32_t *ids, size_t n,
+                          bool skip_special, heed_buf *out, heed_error *err);
+
+HEED_API int32_t heed_vocab_size(const heed_tokenizer *tokenizer); /* largest id + 1 */
+/* As stored; NULL where there is none. */
+HEED_API const char *heed_token_text(const heed_tokenizer *tokenizer, int32_t id);
+HEED_API int32_t heed_token_id(const heed_tokenizer *tokenizer, const char *text); /* -1: none */
+/* Whether skip_special leaves it out. */
+HEED_API bool heed_token_special(const heed_tokenizer *tokenizer, int32_t id);
+/* Appends one token for a reader: its text with spaces as ▁, control characters as \n or \x1b, a
+ * lone byte as <0xE4>; special tokens as stored. False when memory fails. */
+HEED_API bool heed_token_show(const heed_tokenizer *tokenizer, int32_t id, heed_buf *out);
 
 #ifdef __cplusplus
 }

@@ -22,19 +22,11 @@ bool heed_reserve(const heed_host *host, void **p, size_t *cap, size_t need, siz
 /* A copy of n bytes with a NUL behind them. */
 char *heed_copy_text(const heed_host *host, const char *s, size_t n, heed_error *err);
 
-/* A growing byte string; always NUL-terminated after the first append. Starts as {.host = h}. After
- * a failed append `failed` stays set and later appends do nothing, so one check at the end
- * suffices. */
-typedef struct {
-    const heed_host *host;
-    char *data;
-    size_t n, cap;
-    bool failed;
-} heed_buf;
+/* Appending to a heed_buf (heed.h). After a failed append `failed` stays set and later appends do
+ * nothing, so one check at the end suffices. */
 bool heed_buf_add(heed_buf *buf, const void *data, size_t n);
 bool heed_buf_text(heed_buf *buf, const char *s);
 bool heed_buf_format(heed_buf *buf, const char *format, ...) HEED_PRINTF(2, 3);
-void heed_buf_free(heed_buf *buf);
 
 /* A region: many small blocks freed together. Starts as {.host = h}. Blocks are zeroed, aligned
  * to 16. */

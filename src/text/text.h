@@ -4,8 +4,8 @@
  * word is cut into pieces by the model, and a template puts special tokens round the whole. Every
  * stage keeps for each byte which bytes of the caller's text it came from, so a token knows its
  * place there. The ids are those of the `tokenizers` library for the same file. A file that names a
- * component not known here is refused, so ids are never silently others. SPDX-License-Identifier:
- * MIT
+ * component not known here is refused, so ids are never silently others.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_TEXT_TEXT_H
 #define HEED_TEXT_TEXT_H
@@ -14,58 +14,13 @@
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
-/* Immutable once made: any number of threads may use one at the same time. The host must outlive
- * it. */
-typedef struct heed_tokenizer heed_tokenizer;
+/* heed_tokenizer, heed_tokens, opening, encoding, decoding and looking up stand in heed.h. */
 
-/* Reads a tokenizer.json. NULL with err: HEED_FILE names the component or key and its place in the
- * file. */
-heed_tokenizer *heed_tokenizer_open(const heed_host *host, const char *path, heed_error *err);
-/* The same from memory; `name` stands for the file in errors. */
+/* heed_tokenizer_open from memory; `name` stands for the file in errors. */
 heed_tokenizer *heed_tokenizer_parse(const heed_host *host, const char *json, size_t n,
                                      const char *name, heed_error *err);
-void heed_tokenizer_free(heed_tokenizer *tokenizer); /* NULL is allowed */
 /* Writes tokenizer.json; opening it again gives the same ids. */
 bool heed_tokenizer_save(const heed_tokenizer *tokenizer, const char *path, heed_error *err);
-
-/* ---- Text to ids --------------------------------------------------------------------------- */
-
-typedef struct {
-    int32_t id;
-    uint32_t begin, end; /* bytes of the caller's text; begin = end for tokens the template added */
-} heed_token;
-
-/* Starts as {.host = h}; functions append, so set n = 0 to use it again without allocating. */
-typedef struct {
-    const heed_host *host;
-    heed_token *item;
-    size_t n, cap;
-} heed_tokens;
-void heed_tokens_free(heed_tokens *tokens);
-
-/* Appends the ids of n bytes of text. special: also what the template adds (</s> and the like);
- * special tokens written out in the text are recognised either way. Text that is not UTF-8 is
- * HEED_TEXT with the offset of the first bad byte. After a failure `out` is as it was. */
-bool heed_encode(const heed_tokenizer *tokenizer, const char *text, size_t n, bool special,
-                 heed_tokens *out, heed_error *err);
-
-/* ---- Ids to text --------------------------------------------------------------------------- */
-
-/* Appends the text of n ids. Bytes that byte pieces leave without meaning become U+FFFD. An id
- * outside [0, heed_vocab_size) or in a gap of it is HEED_VALUE. */
-bool heed_decode(const heed_tokenizer *tokenizer, const int32_t *ids, size_t n, bool skip_special,
-                 heed_buf *out, heed_error *err);
-
-/* ---- Looking up ---------------------------------------------------------------------------- */
-
-int32_t heed_vocab_size(const heed_tokenizer *tokenizer); /* largest id + 1 */
-const char *heed_token_text(const heed_tokenizer *tokenizer,
-                            int32_t id); /* as stored; NULL where none */
-int32_t heed_token_id(const heed_tokenizer *tokenizer, const char *text); /* -1 where none */
-bool heed_token_special(const heed_tokenizer *tokenizer, int32_t id); /* left out by skip_special */
-/* Appends one token for a reader: its text with spaces as ▁, control characters as \n or \x1b, a
- * lone byte as <0xE4>; special tokens as stored. False when memory fails. */
-bool heed_token_show(const heed_tokenizer *tokenizer, int32_t id, heed_buf *out);
 
 /* ---- Training ------------------------------------------------------------------------------ */
 

@@ -1,0 +1,31 @@
+/* score.h: how likely a model finds given translations: validation loss and perplexity.
+ *
+ * Teacher forcing without dropout or label smoothing. A scorer keeps plan and session, so that
+ * training may validate again and again while its weights change.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEED_GENERATE_SCORE_H
+#define HEED_GENERATE_SCORE_H
+
+#include "data/pairs.h"
+#include "model/model.h"
+
+typedef struct {
+    int64_t labels;    /* target tokens, the end token included */
+    double loss;       /* mean of -log p over labels */
+    double perplexity; /* e to the loss */
+    int64_t left_out;  /* pairs that are longer than the model or the budget holds */
+} heed_likelihood;
+
+typedef struct heed_scorer heed_scorer;
+
+/* `pairs` (without begin and end tokens) and the model must outlive it. batch_tokens: rows of either
+ * side worked on at once, 0: 2048. live: weights may change between runs. */
+heed_scorer *heed_scorer_new(heed_model *model, const heed_pairs *pairs, int64_t batch_tokens,
+                             bool live, heed_error *err);
+void heed_scorer_free(heed_scorer *s);
+size_t heed_scorer_bytes(const heed_scorer *s);
+/* The same bits for any number of threads. */
+bool heed_scorer_run(heed_scorer *s, heed_likelihood *out, heed_error *err);
+
+#endif
