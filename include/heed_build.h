@@ -1,15 +1,17 @@
 /* heed_build.h: make a model: record values, plan memory, run.
  *
- * A model is a C function whose calls only record. The planner adds gradients where a loss is named, orders
- * the nodes and lays out one arena; a session runs it. Everything is a matrix; its rows belong to a row space
+ * A model is a C function whose calls only record. The planner adds gradients where a loss is
+ * named, orders the nodes and lays out one arena; a session runs it. Everything is a matrix; its
+ * rows belong to a row space
  * ("source", "target"), which each run cuts into sequences. There is no padding.
  *
  *     heed_build *b = heed_build_new(engine, HEED_INFER, weights, &err);
  *     heed_space src = heed_rows(b, "source");
- *     heed_value x = heed_embed(b, heed_weight(b, "tokens", 8000, 256, init), heed_input(b, "input_ids", src));
+ *     heed_value x = heed_embed(b, heed_weight(b, "tokens", 8000, 256, init), heed_input(b,
+ * "input_ids", src));
  *     ...
- *     heed_plan *plan = heed_plan_new(b, &options, &err);   // frees b; every shape and name error is here
- *     heed_session *s = heed_session_new(plan, &err);       // all memory is here
+ *     heed_plan *plan = heed_plan_new(b, &options, &err);   // frees b; every shape and name error
+ * is here heed_session *s = heed_session_new(plan, &err);       // all memory is here
  *     heed_set_rows(s, "source", n, starts, NULL, &err);    // fill heed_ints(s, "input_ids"), then
  *     heed_run(s, &err);
  * SPDX-License-Identifier: MIT
@@ -32,13 +34,15 @@ typedef float heed_number;
 
 /* ---- Weights -------------------------------------------------------------------------------- */
 
-/* Named matrices, outside any plan, shared by the plans made with them. A model's calls declare what they
- * want (name, shape, initial values); a loader or heed_weights_init then gives each its numbers. Read-only
- * while a run is going on, apart from training, which has them to itself. Must outlive its plans. */
+/* Named matrices, outside any plan, shared by the plans made with them. A model's calls declare
+ * what they want (name, shape, initial values); a loader or heed_weights_init then gives each its
+ * numbers. Read-only while a run is going on, apart from training, which has them to itself. Must
+ * outlive its plans. */
 typedef struct heed_weights heed_weights;
 
 typedef enum { HEED_INIT_ZERO, HEED_INIT_ONE, HEED_INIT_NORMAL, HEED_INIT_XAVIER } heed_init_kind;
-/* NORMAL: mean 0, deviation `size`. XAVIER: uniform in +-size*sqrt(6/(rows+cols)) (Glorot and Bengio 2010). */
+/* NORMAL: mean 0, deviation `size`. XAVIER: uniform in +-size*sqrt(6/(rows+cols)) (Glorot and
+ * Bengio 2010). */
 typedef struct {
     heed_init_kind kind;
     double size;
@@ -48,22 +52,26 @@ typedef struct {
     const char *name; /* path in the model: "encoder.0.self.q.weight" */
     int64_t rows, cols;
     heed_init init;
-    bool vector;        /* biases and norms (not decayed) */
-    bool frozen;        /* no gradient */
-    heed_number *data;  /* rows*cols numbers, row-major; NULL until given */
-    heed_number *grad;  /* sums of gradients; NULL until a training plan is made */
-    bool borrowed;      /* data belongs to somebody else (a mapped file) */
+    bool vector;       /* biases and norms (not decayed) */
+    bool frozen;       /* no gradient */
+    heed_number *data; /* rows*cols numbers, row-major; NULL until given */
+    heed_number *grad; /* sums of gradients; NULL until a training plan is made */
+    bool borrowed;     /* data belongs to somebody else (a mapped file) */
 } heed_weight_entry;
 
 HEED_API heed_weights *heed_weights_new(const heed_host *host, heed_error *err);
 HEED_API void heed_weights_free(heed_weights *w);
 HEED_API int64_t heed_weights_count(const heed_weights *w);
-HEED_API heed_weight_entry *heed_weights_at(heed_weights *w, int64_t i); /* in order of declaration */
-HEED_API heed_weight_entry *heed_weights_find(heed_weights *w, const char *name); /* NULL if not declared */
+HEED_API heed_weight_entry *heed_weights_at(heed_weights *w,
+                                            int64_t i); /* in order of declaration */
+HEED_API heed_weight_entry *heed_weights_find(heed_weights *w,
+                                              const char *name); /* NULL if not declared */
 /* Uses data that outlives w and is never written (a mapped file), aligned to 4. */
-HEED_API bool heed_weights_borrow(heed_weights *w, const char *name, const heed_number *data, heed_error *err);
+HEED_API bool heed_weights_borrow(heed_weights *w, const char *name, const heed_number *data,
+                                  heed_error *err);
 /* Gives the entry memory of its own: copied from `data`, or zeros where data is NULL. */
-HEED_API bool heed_weights_own(heed_weights *w, const char *name, const heed_number *data, heed_error *err);
+HEED_API bool heed_weights_own(heed_weights *w, const char *name, const heed_number *data,
+                               heed_error *err);
 /* Initial values for every entry without data: a function of (seed, name), whatever the order. */
 HEED_API bool heed_weights_init(heed_weights *w, uint64_t seed, heed_error *err);
 /* Sets all gradient sums to zero. */
@@ -74,8 +82,8 @@ HEED_API void heed_weights_zero_grad(heed_weights *w);
 typedef enum { HEED_INFER, HEED_TRAIN } heed_mode;
 typedef struct heed_build heed_build; /* one thread; ends with heed_plan_new or heed_build_free */
 
-/* A recorded value. id 0: an earlier call failed; every op takes it and returns it, and heed_plan_new tells
- * the first failure, so that model code carries no error branches. */
+/* A recorded value. id 0: an earlier call failed; every op takes it and returns it, and
+ * heed_plan_new tells the first failure, so that model code carries no error branches. */
 typedef struct {
     uint32_t id;
 } heed_value;
@@ -83,65 +91,77 @@ typedef struct {
     uint32_t id;
 } heed_space;
 
-HEED_API heed_build *heed_build_new(heed_engine *engine, heed_mode mode, heed_weights *weights, heed_error *err);
+HEED_API heed_build *heed_build_new(heed_engine *engine, heed_mode mode, heed_weights *weights,
+                                    heed_error *err);
 HEED_API void heed_build_free(heed_build *b);
 HEED_API heed_mode heed_build_mode(const heed_build *b);
 
-/* Paths: values and weights are named "scope.name"; index < 0: no number. The outermost numbered scope
+/* Paths: values and weights are named "scope.name"; index < 0: no number. The outermost numbered
+ * scope
  * ("encoder.3") is the unit of recomputation. */
 HEED_API void heed_enter(heed_build *b, const char *scope, int64_t index);
 HEED_API void heed_leave(heed_build *b);
 /* Names a value in the current scope, to be watched or traced as "scope.name"; returns it. */
 HEED_API heed_value heed_name(heed_build *b, heed_value v, const char *name);
 /* Fails the build with a line that starts with the current path; returns the failed value. */
-HEED_API heed_value heed_refuse(heed_build *b, heed_code code, const char *format, ...) HEED_PRINTF(3, 4);
+HEED_API heed_value heed_refuse(heed_build *b, heed_code code, const char *format, ...)
+    HEED_PRINTF(3, 4);
 
 /* A row space; the same name gives the same space. */
 HEED_API heed_space heed_rows(heed_build *b, const char *name);
 /* The space that has one row for each sequence of `of` (pooling). */
 HEED_API heed_space heed_sequences(heed_build *b, heed_space of);
 HEED_API heed_space heed_space_of(const heed_build *b, heed_value v);
-HEED_API int64_t heed_columns(const heed_build *b, heed_value v); /* 0 for a failed value: do not divide */
+HEED_API int64_t heed_columns(const heed_build *b,
+                              heed_value v); /* 0 for a failed value: do not divide */
 
 /* One integer for each row: token ids, labels. Filled before each run through heed_ints. */
 HEED_API heed_value heed_input(heed_build *b, const char *name, heed_space space);
 /* `cols` numbers for each row, filled through heed_numbers. */
-HEED_API heed_value heed_input_numbers(heed_build *b, const char *name, heed_space space, int64_t cols);
-/* For each sequence, a byte for each (query row, key row): 1 = allowed; filled through heed_bytes as
- * consecutive blocks [queries][keys], one a sequence. */
-HEED_API heed_value heed_input_mask(heed_build *b, const char *name, heed_space queries, heed_space keys);
-/* The positions of a space's rows: given to heed_set_rows, by default 0, 1, ... (behind what is cached). */
+HEED_API heed_value heed_input_numbers(heed_build *b, const char *name, heed_space space,
+                                       int64_t cols);
+/* For each sequence, a byte for each (query row, key row): 1 = allowed; filled through heed_bytes
+ * as consecutive blocks [queries][keys], one a sequence. */
+HEED_API heed_value heed_input_mask(heed_build *b, const char *name, heed_space queries,
+                                    heed_space keys);
+/* The positions of a space's rows: given to heed_set_rows, by default 0, 1, ... (behind what is
+ * cached). */
 HEED_API heed_value heed_positions(heed_build *b, heed_space space);
 /* A weight "scope.name" of rows x cols. The same name twice is the same weight (tied). */
-HEED_API heed_value heed_weight(heed_build *b, const char *name, int64_t rows, int64_t cols, heed_init init);
-HEED_API heed_value heed_weight_vector(heed_build *b, const char *name, int64_t cols, heed_init init);
+HEED_API heed_value heed_weight(heed_build *b, const char *name, int64_t rows, int64_t cols,
+                                heed_init init);
+HEED_API heed_value heed_weight_vector(heed_build *b, const char *name, int64_t cols,
+                                       heed_init init);
 /* Asks for the gradient of an input (for checks and attribution); watch it as "grad.NAME". */
 HEED_API heed_value heed_need_grad(heed_build *b, heed_value v);
 
 /* ---- Planning ------------------------------------------------------------------------------- */
 
-/* The most that a run may bring for one row space. pairs: sum over sequences of queries x keys, needed only
- * where weights are watched or a mask is given (0: sequences x longest x longest of its keys' space). */
+/* The most that a run may bring for one row space. pairs: sum over sequences of queries x keys,
+ * needed only where weights are watched or a mask is given (0: sequences x longest x longest of its
+ * keys' space). */
 typedef struct {
     const char *space;
     int64_t rows, sequences, longest, pairs;
 } heed_capacity;
 
 typedef struct {
-    const heed_capacity *capacity; /* one for each space that is not made of another; ends with space NULL */
-    heed_value loss;               /* HEED_TRAIN: 1 x 1 value to differentiate; id 0: no gradients */
-    const char *const *watch;      /* paths that stay readable after a run, and "grad.PATH"; NULL-terminated;
-                                    * a '*' stands for any run of characters without a dot */
-    const heed_value *keep;        /* values to keep without a name; ends with id 0 */
-    const char *step;              /* row space that changes every step; what does not depend on it runs once */
-    const char *recompute;         /* scope ("encoder") whose numbered units drop their values and compute them
-                                    * again for the gradient; "*" for every unit */
-    bool cached;                   /* attention keeps keys and values of the step space (HEED_INFER) */
-    int64_t cache_rows;            /* rows of the cache; 0: sequences x cache_longest */
-    int64_t cache_longest;         /* most rows of one cached sequence; 0: the step space's longest */
-    bool frozen;                   /* weights will not change while the plan lives: what depends on them alone
-                                    * (packed forms) is made with the plan */
-    size_t limit;                  /* most bytes a session may take; 0: no limit. HEED_LIMIT tells both numbers */
+    const heed_capacity
+        *capacity;   /* one for each space that is not made of another; ends with space NULL */
+    heed_value loss; /* HEED_TRAIN: 1 x 1 value to differentiate; id 0: no gradients */
+    const char *const
+        *watch; /* paths that stay readable after a run, and "grad.PATH"; NULL-terminated;
+                 * a '*' stands for any run of characters without a dot */
+    const heed_value *keep; /* values to keep without a name; ends with id 0 */
+    const char *step; /* row space that changes every step; what does not depend on it runs once */
+    const char *recompute; /* scope ("encoder") whose numbered units drop their values and compute
+                            * them again for the gradient; "*" for every unit */
+    bool cached;           /* attention keeps keys and values of the step space (HEED_INFER) */
+    int64_t cache_rows;    /* rows of the cache; 0: sequences x cache_longest */
+    int64_t cache_longest; /* most rows of one cached sequence; 0: the step space's longest */
+    bool frozen;  /* weights will not change while the plan lives: what depends on them alone
+                   * (packed forms) is made with the plan */
+    size_t limit; /* most bytes a session may take; 0: no limit. HEED_LIMIT tells both numbers */
 } heed_plan_options;
 
 typedef struct heed_plan heed_plan; /* immutable; shared by threads; must outlive its sessions */
@@ -151,12 +171,12 @@ HEED_API heed_plan *heed_plan_new(heed_build *b, const heed_plan_options *option
 HEED_API void heed_plan_free(heed_plan *plan);
 
 typedef struct {
-    size_t weights;   /* own and borrowed */
-    size_t gradients; /* gradient sums (a training plan) */
-    size_t constants; /* packed weights and tables, owned by the plan */
-    size_t arena;     /* values of one session */
-    size_t inputs;    /* inputs, positions, cuts of one session */
-    size_t cache;     /* keys and values of one session */
+    size_t weights;               /* own and borrowed */
+    size_t gradients;             /* gradient sums (a training plan) */
+    size_t constants;             /* packed weights and tables, owned by the plan */
+    size_t arena;                 /* values of one session */
+    size_t inputs;                /* inputs, positions, cuts of one session */
+    size_t cache;                 /* keys and values of one session */
     int64_t nodes, values, steps; /* steps: nodes run each step */
 } heed_memory;
 HEED_API heed_memory heed_plan_memory(const heed_plan *plan);
@@ -168,30 +188,35 @@ typedef struct heed_session heed_session;
 HEED_API heed_session *heed_session_new(const heed_plan *plan, heed_error *err);
 HEED_API void heed_session_free(heed_session *s);
 
-/* Cuts a space into n sequences: rows starts[i] .. starts[i+1]; starts[0] = 0. positions: one for each row,
- * or NULL. Fails with HEED_LIMIT beyond the planned capacity, telling both numbers. */
+/* Cuts a space into n sequences: rows starts[i] .. starts[i+1]; starts[0] = 0. positions: one for
+ * each row, or NULL. Fails with HEED_LIMIT beyond the planned capacity, telling both numbers. */
 HEED_API bool heed_set_rows(heed_session *s, const char *space, int64_t n, const int64_t *starts,
                             const int32_t *positions, heed_error *err);
-/* Which sequence of `keys` each sequence of `queries` looks at; by default number i looks at number i. */
-HEED_API bool heed_set_join(heed_session *s, const char *queries, const char *keys, const int32_t *map,
-                            heed_error *err);
+/* Which sequence of `keys` each sequence of `queries` looks at; by default number i looks at number
+ * i. */
+HEED_API bool heed_set_join(heed_session *s, const char *queries, const char *keys,
+                            const int32_t *map, heed_error *err);
 
-/* Inputs by name: valid for the session's life, sized for the capacity. NULL: no such input of that type. */
+/* Inputs by name: valid for the session's life, sized for the capacity. NULL: no such input of that
+ * type. */
 HEED_API int32_t *heed_ints(heed_session *s, const char *name);
 HEED_API heed_number *heed_numbers(heed_session *s, const char *name);
 HEED_API uint8_t *heed_bytes(heed_session *s, const char *name);
 
 /* Dropout masks are a function of (seed, step, path, row, column). */
 HEED_API void heed_set_random(heed_session *s, uint64_t seed, uint64_t step);
-/* A flag that another thread may set to end a run with HEED_CANCEL; NULL: none. Must outlive the session. */
+/* A flag that another thread may set to end a run with HEED_CANCEL; NULL: none. Must outlive the
+ * session. */
 HEED_API void heed_set_cancel(heed_session *s, const volatile bool *cancel);
 
 /* Runs the part that does not depend on the step space. A plan without `step` has none. */
 HEED_API bool heed_run_once(heed_session *s, heed_error *err);
-/* Runs the rest. Fails before its first node for an index out of range (says which input, row and limit) or
- * a full cache; between nodes when cancelled. Gradients are added to the weights' sums. */
+/* Runs the rest. Fails before its first node for an index out of range (says which input, row and
+ * limit) or a full cache; between nodes when cancelled. Gradients are added to the weights' sums.
+ */
 HEED_API bool heed_run(heed_session *s, heed_error *err);
-/* The same, and ends at the first value that is not finite, with its path (HEED_NONFINITE). Slow: to find a fault. */
+/* The same, and ends at the first value that is not finite, with its path (HEED_NONFINITE). Slow:
+ * to find a fault. */
 HEED_API bool heed_run_checked(heed_session *s, heed_error *err);
 
 /* A watched or kept value of the last run. data NULL: not watched. */
@@ -208,10 +233,12 @@ HEED_API const char *heed_watched_path(const heed_plan *plan, int64_t i);
 /* Caches (a plan with `cached`). Sequences are those of the step space's last cut. */
 HEED_API void heed_cache_clear(heed_session *s);
 HEED_API int64_t heed_cache_length(const heed_session *s, int64_t sequence);
-/* New sequence i continues old sequence from[i]: beams, several answers to one prompt. Nothing is copied. */
+/* New sequence i continues old sequence from[i]: beams, several answers to one prompt. Nothing is
+ * copied. */
 HEED_API bool heed_cache_reorder(heed_session *s, int64_t n, const int32_t *from, heed_error *err);
 /* Forgets what is behind the first `length` rows of a sequence. */
-HEED_API bool heed_cache_truncate(heed_session *s, int64_t sequence, int64_t length, heed_error *err);
+HEED_API bool heed_cache_truncate(heed_session *s, int64_t sequence, int64_t length,
+                                  heed_error *err);
 
 #ifdef __cplusplus
 }

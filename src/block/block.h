@@ -1,9 +1,11 @@
-/* block.h: the parts that families are made of: attention, feed-forward, positions, stacks of layers.
+/* block.h: the parts that families are made of: attention, feed-forward, positions, stacks of
+ * layers.
  *
- * A block is a function that records; a family with a twist writes its own block in its own file, so that no
- * block here grows a switch for one family. Weights and values are named by scope:
- *   encoder.0.self.{q,k,v,out,norm}   encoder.0.feed.{up,gate,down,norm}   decoder.0.cross.{q,k,v,out,norm}
- *   values: encoder.0.self.weights, decoder.0.cross.weights, encoder.hidden.0 (embeddings), encoder.hidden.N
+ * A block is a function that records; a family with a twist writes its own block in its own file,
+ * so that no block here grows a switch for one family. Weights and values are named by scope:
+ *   encoder.0.self.{q,k,v,out,norm}   encoder.0.feed.{up,gate,down,norm}
+ * decoder.0.cross.{q,k,v,out,norm} values: encoder.0.self.weights, decoder.0.cross.weights,
+ * encoder.hidden.0 (embeddings), encoder.hidden.N
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_BLOCK_BLOCK_H
@@ -40,8 +42,8 @@ typedef struct {
     double dropout, attention_dropout, activation_dropout;
 } heed_stack;
 
-/* Refuses what cannot work, with both numbers: a width that heads do not divide, heads that kv_heads do not
- * divide, an odd head width for rotary positions. True where it can. */
+/* Refuses what cannot work, with both numbers: a width that heads do not divide, heads that
+ * kv_heads do not divide, an odd head width for rotary positions. True where it can. */
 bool heed_stack_sound(heed_build *b, const heed_stack *c);
 
 heed_value heed_block_norm(heed_build *b, heed_value x, const char *name, const heed_stack *c);
@@ -53,17 +55,20 @@ typedef struct {
     bool causal;          /* with the cache slot "self" */
 } heed_self_side;
 /* Residual blocks: x R x width -> R x width, norm and dropout included, in the current scope. */
-heed_value heed_block_self(heed_build *b, heed_value x, const heed_self_side *side, const heed_stack *c);
+heed_value heed_block_self(heed_build *b, heed_value x, const heed_self_side *side,
+                           const heed_stack *c);
 heed_value heed_block_cross(heed_build *b, heed_value x, heed_value memory, const heed_stack *c);
 heed_value heed_block_feed(heed_build *b, heed_value x, const heed_stack *c);
 
-/* Adds sinusoidal or learned positions to embeddings; the other kinds act in attention and add nothing here. */
-heed_value heed_block_positions(heed_build *b, heed_value x, heed_value positions, const heed_stack *c);
+/* Adds sinusoidal or learned positions to embeddings; the other kinds act in attention and add
+ * nothing here. */
+heed_value heed_block_positions(heed_build *b, heed_value x, heed_value positions,
+                                const heed_stack *c);
 
-/* Layers over embedded rows x, under the scope `name` ("encoder", "decoder"): positions, dropout, layers, final
- * norm. memory: id 0 for a stack without cross-attention. Names every layer's output "name.hidden.i"; the last
- * one stands behind the final norm, as in transformers. */
-heed_value heed_block_stack(heed_build *b, heed_value x, heed_value memory, const char *name, bool causal,
-                            const heed_stack *c);
+/* Layers over embedded rows x, under the scope `name` ("encoder", "decoder"): positions, dropout,
+ * layers, final norm. memory: id 0 for a stack without cross-attention. Names every layer's output
+ * "name.hidden.i"; the last one stands behind the final norm, as in transformers. */
+heed_value heed_block_stack(heed_build *b, heed_value x, heed_value memory, const char *name,
+                            bool causal, const heed_stack *c);
 
 #endif

@@ -7,31 +7,38 @@
 #include <stdio.h>
 
 bool heed_stack_sound(heed_build *b, const heed_stack *c) {
-    bool rope = c->positions == HEED_POSITIONS_ROPE || c->positions == HEED_POSITIONS_ROPE_INTERLEAVED;
+    bool rope =
+        c->positions == HEED_POSITIONS_ROPE || c->positions == HEED_POSITIONS_ROPE_INTERLEAVED;
     if (c->heads < 1 || c->width < 1 || c->width % c->heads)
-        heed_refuse(b, HEED_SHAPE, "width %" PRId64 " is not a multiple of %" PRId64 " heads", c->width, c->heads);
+        heed_refuse(b, HEED_SHAPE, "width %" PRId64 " is not a multiple of %" PRId64 " heads",
+                    c->width, c->heads);
     else if (c->kv_heads < 1 || c->heads % c->kv_heads)
-        heed_refuse(b, HEED_SHAPE, "%" PRId64 " heads are not a multiple of %" PRId64 " key-value heads", c->heads,
+        heed_refuse(b, HEED_SHAPE,
+                    "%" PRId64 " heads are not a multiple of %" PRId64 " key-value heads", c->heads,
                     c->kv_heads);
     else if (rope && c->width / c->heads % 2)
-        heed_refuse(b, HEED_SHAPE, "rotary positions need an even head width, not %" PRId64, c->width / c->heads);
+        heed_refuse(b, HEED_SHAPE, "rotary positions need an even head width, not %" PRId64,
+                    c->width / c->heads);
     else
         return true;
     return false;
 }
 
-heed_value heed_block_positions(heed_build *b, heed_value x, heed_value positions, const heed_stack *c) {
+heed_value heed_block_positions(heed_build *b, heed_value x, heed_value positions,
+                                const heed_stack *c) {
     switch (c->positions) {
     case HEED_POSITIONS_SINUSOIDAL:
     case HEED_POSITIONS_SINUSOIDAL_INTERLEAVED:
-        return heed_add(b, x, heed_sinusoid(b, positions, c->width, c->max_positions,
-                                            c->positions == HEED_POSITIONS_SINUSOIDAL_INTERLEAVED));
+        return heed_add(b, x,
+                        heed_sinusoid(b, positions, c->width, c->max_positions,
+                                      c->positions == HEED_POSITIONS_SINUSOIDAL_INTERLEAVED));
     case HEED_POSITIONS_LEARNED: {
         heed_init init = {HEED_INIT_NORMAL, 0.02};
         heed_value table = heed_weight(b, "positions.weight", c->max_positions, c->width, init);
         return heed_add(b, x, heed_embed(b, table, positions, 1));
     }
-    default: return x;
+    default:
+        return x;
     }
 }
 
@@ -44,28 +51,33 @@ static heed_value named_hidden(heed_build *b, heed_value x, int64_t i) {
 static heed_value layer(heed_build *b, heed_value x, heed_value memory, const heed_self_side *side,
                         const heed_stack *c) {
     x = heed_block_self(b, x, side, c);
-    if (memory.id) x = heed_block_cross(b, x, memory, c);
+    if (memory.id)
+        x = heed_block_cross(b, x, memory, c);
     return heed_block_feed(b, x, c);
 }
 
-heed_value heed_block_stack(heed_build *b, heed_value x, heed_value memory, const char *name, bool causal,
-                            const heed_stack *c) {
+heed_value heed_block_stack(heed_build *b, heed_value x, heed_value memory, const char *name,
+                            bool causal, const heed_stack *c) {
     heed_self_side side = {.causal = causal};
-    if (!heed_stack_sound(b, c)) return (heed_value){0};
+    if (!heed_stack_sound(b, c))
+        return (heed_value){0};
     heed_enter(b, name, -1);
     side.positions = heed_positions(b, heed_space_of(b, x));
     x = heed_block_positions(b, x, side.positions, c);
-    if (c->embed_norm) x = heed_block_norm(b, x, "embed_norm", c);
+    if (c->embed_norm)
+        x = heed_block_norm(b, x, "embed_norm", c);
     x = named_hidden(b, heed_dropout(b, x, "dropout", c->dropout), 0);
     if (c->positions == HEED_POSITIONS_T5)
-        side.buckets = heed_weight(b, "buckets.weight", c->buckets, c->heads, (heed_init){HEED_INIT_NORMAL, 0.1});
+        side.buckets = heed_weight(b, "buckets.weight", c->buckets, c->heads,
+                                   (heed_init){HEED_INIT_NORMAL, 0.1});
     heed_leave(b);
     for (int64_t i = 0; i < c->layers; i++) {
         heed_enter(b, name, i);
         x = layer(b, x, memory, &side, c);
         heed_leave(b);
         heed_enter(b, name, -1);
-        if (i + 1 == c->layers && c->final_norm) x = heed_block_norm(b, x, "norm", c);
+        if (i + 1 == c->layers && c->final_norm)
+            x = heed_block_norm(b, x, "norm", c);
         x = named_hidden(b, x, i + 1);
         heed_leave(b);
     }

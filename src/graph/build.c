@@ -1,6 +1,7 @@
 /* build.c: recording: scopes, names, inputs, weights, nodes.
  *
- * Every call accepts a failed value (id 0) and passes it on; the first failure is kept for heed_plan_new.
+ * Every call accepts a failed value (id 0) and passes it on; the first failure is kept for
+ * heed_plan_new.
  * SPDX-License-Identifier: MIT
  */
 #include "base/philox.h"
@@ -13,10 +14,13 @@
 
 static const heed_value failed = {0};
 
-heed_build *heed_build_new(heed_engine *engine, heed_mode mode, heed_weights *weights, heed_error *err) {
+heed_build *heed_build_new(heed_engine *engine, heed_mode mode, heed_weights *weights,
+                           heed_error *err) {
     heed_build *b = heed_alloc(engine->host, 1, sizeof *b, err);
-    if (!b) return NULL;
-    b->book = (heed_record_book){.engine = engine, .host = engine->host, .weights = weights, .mode = mode};
+    if (!b)
+        return NULL;
+    b->book = (heed_record_book){
+        .engine = engine, .host = engine->host, .weights = weights, .mode = mode};
     b->book.region.host = engine->host;
     b->next_cache = -1;
     return b;
@@ -34,19 +38,27 @@ void heed_book_free(heed_record_book *book) {
 }
 
 void heed_build_free(heed_build *b) {
-    if (!b) return;
+    if (!b)
+        return;
     heed_book_free(&b->book);
     heed_free(b->book.host, b);
 }
 
-heed_mode heed_build_mode(const heed_build *b) { return b->book.mode; }
-bool heed_training(const heed_build *b) { return b->book.mode == HEED_TRAIN; }
-const heed_kernels *heed_build_kernels(const heed_build *b) { return &b->book.engine->kernels; }
+heed_mode heed_build_mode(const heed_build *b) {
+    return b->book.mode;
+}
+bool heed_training(const heed_build *b) {
+    return b->book.mode == HEED_TRAIN;
+}
+const heed_kernels *heed_build_kernels(const heed_build *b) {
+    return &b->book.engine->kernels;
+}
 
 /* ---- Failing ---- */
 
 heed_value heed_refuse(heed_build *b, heed_code code, const char *format, ...) {
-    if (b->error.code) return failed;
+    if (b->error.code)
+        return failed;
     char text[sizeof b->error.text];
     va_list list;
     va_start(list, format);
@@ -54,6 +66,10 @@ heed_value heed_refuse(heed_build *b, heed_code code, const char *format, ...) {
     va_end(list);
     heed_fail(&b->error, code, "%s%s%s", b->scope, b->scope[0] ? ": " : "", text);
     return failed;
+}
+
+bool heed_build_check(const heed_build *b, heed_error *err) {
+    return !b->error.code || heed_fail(err, b->error.code, "%s", b->error.text);
 }
 
 static bool room(heed_build *b, void **p, size_t *cap, size_t need, size_t size) {
@@ -67,16 +83,22 @@ static const char *keep_text(heed_build *b, const char *s) {
 /* ---- Scopes and names ---- */
 
 static bool full_path(heed_build *b, char *out, const char *name) {
-    int n = snprintf(out, HEED_SCOPE_BYTES, "%s%s%s", b->scope, b->scope[0] && name[0] ? "." : "", name);
-    if (n < HEED_SCOPE_BYTES) return true;
-    heed_refuse(b, HEED_NAME, "the path with '%s' is longer than %d bytes", name, HEED_SCOPE_BYTES - 1);
+    int n = snprintf(out, HEED_SCOPE_BYTES, "%s%s%s", b->scope, b->scope[0] && name[0] ? "." : "",
+                     name);
+    if (n < HEED_SCOPE_BYTES)
+        return true;
+    heed_refuse(b, HEED_NAME, "the path with '%s' is longer than %d bytes", name,
+                HEED_SCOPE_BYTES - 1);
     return false;
 }
 
 static void start_unit(heed_build *b) {
-    if (!room(b, (void **)&b->book.unit, &b->book.unit_cap, b->book.units + 1, sizeof *b->book.unit)) return;
+    if (!room(b, (void **)&b->book.unit, &b->book.unit_cap, b->book.units + 1,
+              sizeof *b->book.unit))
+        return;
     const char *path = keep_text(b, b->scope);
-    if (!path) return;
+    if (!path)
+        return;
     b->book.unit[b->book.units] = path;
     b->unit = (uint32_t)++b->book.units;
     b->unit_depth = b->depth;
@@ -91,14 +113,18 @@ void heed_enter(heed_build *b, const char *scope, int64_t index) {
     b->length[b->depth++] = strlen(b->scope);
     int n = index < 0 ? snprintf(part, sizeof part, "%s", scope)
                       : snprintf(part, sizeof part, "%s.%" PRId64, scope, index);
-    if (n >= (int)sizeof part || !full_path(b, path, part)) return;
+    if (n >= (int)sizeof part || !full_path(b, path, part))
+        return;
     memcpy(b->scope, path, sizeof path);
-    if (index >= 0 && !b->unit) start_unit(b);
+    if (index >= 0 && !b->unit)
+        start_unit(b);
 }
 
 void heed_leave(heed_build *b) {
-    if (!b->depth) return;
-    if (b->unit && b->unit_depth == b->depth) b->unit = 0;
+    if (!b->depth)
+        return;
+    if (b->unit && b->unit_depth == b->depth)
+        b->unit = 0;
     b->scope[b->length[--b->depth]] = 0;
 }
 
@@ -110,22 +136,26 @@ uint64_t heed_path_hash(const heed_build *b, const char *name) {
 
 bool heed_add_name(heed_build *b, const char *path, uint32_t value) {
     heed_record_book *k = &b->book;
-    if (!room(b, (void **)&k->named, &k->named_cap, k->nameds + 1, sizeof *k->named)) return false;
+    if (!room(b, (void **)&k->named, &k->named_cap, k->nameds + 1, sizeof *k->named))
+        return false;
     const char *copy = keep_text(b, path);
-    if (!copy) return false;
+    if (!copy)
+        return false;
     k->named[k->nameds++] = (heed_named){.path = copy, .value = value};
     return true;
 }
 
 const heed_named *heed_find_name(const heed_record_book *book, const char *path) {
     for (size_t i = 0; i < book->nameds; i++)
-        if (!strcmp(book->named[i].path, path)) return &book->named[i];
+        if (!strcmp(book->named[i].path, path))
+            return &book->named[i];
     return NULL;
 }
 
 heed_value heed_name(heed_build *b, heed_value v, const char *name) {
     char path[HEED_SCOPE_BYTES];
-    if (!v.id || !full_path(b, path, name)) return failed;
+    if (!v.id || !full_path(b, path, name))
+        return failed;
     if (heed_find_name(&b->book, path))
         return heed_refuse(b, HEED_NAME, "two values are called '%s'", name);
     return heed_add_name(b, path, v.id) ? v : failed;
@@ -133,11 +163,15 @@ heed_value heed_name(heed_build *b, heed_value v, const char *name) {
 
 bool heed_path_matches(const char *pattern, const char *path) {
     for (; *pattern && *pattern != '*'; pattern++, path++)
-        if (*pattern != *path) return false;
-    if (!*pattern) return !*path;
+        if (*pattern != *path)
+            return false;
+    if (!*pattern)
+        return !*path;
     for (;; path++) {
-        if (heed_path_matches(pattern + 1, path)) return true;
-        if (!*path || *path == '.') return false;
+        if (heed_path_matches(pattern + 1, path))
+            return true;
+        if (!*path || *path == '.')
+            return false;
     }
 }
 
@@ -146,19 +180,25 @@ bool heed_path_matches(const char *pattern, const char *path) {
 static heed_space add_space(heed_build *b, const char *name, uint32_t of) {
     heed_record_book *k = &b->book;
     for (size_t i = 0; i < k->spaces; i++)
-        if (k->space[i].of == of && !strcmp(k->space[i].name, name)) return (heed_space){(uint32_t)i + 1};
-    if (!room(b, (void **)&k->space, &k->space_cap, k->spaces + 1, sizeof *k->space)) return (heed_space){0};
+        if (k->space[i].of == of && !strcmp(k->space[i].name, name))
+            return (heed_space){(uint32_t)i + 1};
+    if (!room(b, (void **)&k->space, &k->space_cap, k->spaces + 1, sizeof *k->space))
+        return (heed_space){0};
     const char *copy = keep_text(b, name);
-    if (!copy) return (heed_space){0};
+    if (!copy)
+        return (heed_space){0};
     k->space[k->spaces] = (heed_space_info){.name = copy, .of = of};
     return (heed_space){(uint32_t)++k->spaces};
 }
 
-heed_space heed_rows(heed_build *b, const char *name) { return add_space(b, name, 0); }
+heed_space heed_rows(heed_build *b, const char *name) {
+    return add_space(b, name, 0);
+}
 
 heed_space heed_sequences(heed_build *b, heed_space of) {
     char name[HEED_SCOPE_BYTES];
-    if (!of.id) return of;
+    if (!of.id)
+        return of;
     snprintf(name, sizeof name, "sequences of %s", b->book.space[of.id - 1].name);
     return add_space(b, name, of.id);
 }
@@ -184,12 +224,16 @@ heed_space heed_space_of(const heed_build *b, heed_value v) {
     return (heed_space){shape.extent == HEED_EXTENT_FIXED ? 0 : shape.space};
 }
 
-int64_t heed_columns(const heed_build *b, heed_value v) { return heed_shape_of(b, v).cols; }
+int64_t heed_columns(const heed_build *b, heed_value v) {
+    return heed_shape_of(b, v).cols;
+}
 
 heed_value heed_new_value(heed_build *b, heed_shape shape, heed_source source, uint32_t index) {
     heed_record_book *k = &b->book;
-    if (b->error.code) return failed;
-    if (!room(b, (void **)&k->value, &k->value_cap, k->values + 1, sizeof *k->value)) return failed;
+    if (b->error.code)
+        return failed;
+    if (!room(b, (void **)&k->value, &k->value_cap, k->values + 1, sizeof *k->value))
+        return failed;
     k->value[k->values] = (heed_slot){.shape = shape, .source = source, .index = index};
     k->value[k->values].depends = source == HEED_FROM_INPUT || source == HEED_FROM_POSITIONS;
     return (heed_value){(uint32_t)++k->values};
@@ -197,70 +241,91 @@ heed_value heed_new_value(heed_build *b, heed_shape shape, heed_source source, u
 
 static heed_value find_input(const heed_build *b, const char *name) {
     for (size_t i = 0; i < b->book.inputs; i++)
-        if (!strcmp(b->book.input[i].name, name)) return (heed_value){b->book.input[i].value};
+        if (!strcmp(b->book.input[i].name, name))
+            return (heed_value){b->book.input[i].value};
     return failed;
 }
 
-static heed_value add_input(heed_build *b, const char *name, heed_shape shape, heed_source source, uint32_t index) {
+static heed_value add_input(heed_build *b, const char *name, heed_shape shape, heed_source source,
+                            uint32_t index) {
     heed_record_book *k = &b->book;
     heed_value found = find_input(b, name);
     if (found.id) {
         heed_shape have = heed_shape_of(b, found);
-        if (have.space == shape.space && have.cols == shape.cols && have.cell == shape.cell) return found;
-        return heed_refuse(b, HEED_NAME, "input '%s' is asked for twice with different shapes", name);
+        if (have.space == shape.space && have.cols == shape.cols && have.cell == shape.cell)
+            return found;
+        return heed_refuse(b, HEED_NAME, "input '%s' is asked for twice with different shapes",
+                           name);
     }
-    if (!room(b, (void **)&k->input, &k->input_cap, k->inputs + 1, sizeof *k->input)) return failed;
+    if (!room(b, (void **)&k->input, &k->input_cap, k->inputs + 1, sizeof *k->input))
+        return failed;
     const char *copy = keep_text(b, name);
     heed_value v = copy ? heed_new_value(b, shape, source, index) : failed;
-    if (!v.id) return failed;
+    if (!v.id)
+        return failed;
     k->input[k->inputs++] = (heed_input_info){.name = copy, .value = v.id};
     return heed_add_name(b, name, v.id) ? v : failed;
 }
 
 heed_value heed_input(heed_build *b, const char *name, heed_space space) {
-    if (!space.id) return failed;
-    heed_shape shape = {.extent = HEED_EXTENT_SPACE, .cell = HEED_CELL_INT, .space = space.id, .cols = 1};
+    if (!space.id)
+        return failed;
+    heed_shape shape = {
+        .extent = HEED_EXTENT_SPACE, .cell = HEED_CELL_INT, .space = space.id, .cols = 1};
     return add_input(b, name, shape, HEED_FROM_INPUT, (uint32_t)b->book.inputs);
 }
 
 heed_value heed_input_numbers(heed_build *b, const char *name, heed_space space, int64_t cols) {
-    if (!space.id) return failed;
-    if (cols < 1) return heed_refuse(b, HEED_SHAPE, "input '%s' cannot have %" PRId64 " columns", name, cols);
+    if (!space.id)
+        return failed;
+    if (cols < 1)
+        return heed_refuse(b, HEED_SHAPE, "input '%s' cannot have %" PRId64 " columns", name, cols);
     heed_shape shape = {.extent = HEED_EXTENT_SPACE, .space = space.id, .cols = cols};
     return add_input(b, name, shape, HEED_FROM_INPUT, (uint32_t)b->book.inputs);
 }
 
 heed_value heed_input_mask(heed_build *b, const char *name, heed_space queries, heed_space keys) {
-    if (!queries.id || !keys.id) return failed;
-    heed_shape shape = {.extent = HEED_EXTENT_PAIRS, .cell = HEED_CELL_BYTE, .space = queries.id,
-                        .keys = keys.id, .cols = 1};
+    if (!queries.id || !keys.id)
+        return failed;
+    heed_shape shape = {.extent = HEED_EXTENT_PAIRS,
+                        .cell = HEED_CELL_BYTE,
+                        .space = queries.id,
+                        .keys = keys.id,
+                        .cols = 1};
     return add_input(b, name, shape, HEED_FROM_INPUT, (uint32_t)b->book.inputs);
 }
 
 heed_value heed_positions(heed_build *b, heed_space space) {
     char name[HEED_SCOPE_BYTES];
-    if (!space.id) return failed;
+    if (!space.id)
+        return failed;
     snprintf(name, sizeof name, "positions of %s", b->book.space[space.id - 1].name);
-    heed_shape shape = {.extent = HEED_EXTENT_SPACE, .cell = HEED_CELL_INT, .space = space.id, .cols = 1};
+    heed_shape shape = {
+        .extent = HEED_EXTENT_SPACE, .cell = HEED_CELL_INT, .space = space.id, .cols = 1};
     return add_input(b, name, shape, HEED_FROM_POSITIONS, space.id);
 }
 
-static heed_value add_weight(heed_build *b, const char *name, int64_t rows, int64_t cols, heed_init init,
-                             bool vector) {
+static heed_value add_weight(heed_build *b, const char *name, int64_t rows, int64_t cols,
+                             heed_init init, bool vector) {
     char path[HEED_SCOPE_BYTES];
-    if (b->error.code || !full_path(b, path, name)) return failed;
+    if (b->error.code || !full_path(b, path, name))
+        return failed;
     heed_record_book *k = &b->book;
     int64_t index = heed_weights_declare(k->weights, path, rows, cols, init, vector, &b->error);
-    if (index < 0) return failed;
+    if (index < 0)
+        return failed;
     for (uint32_t id = 1; id <= k->values; id++)
-        if (k->value[id - 1].source == HEED_FROM_WEIGHT && k->value[id - 1].index == (uint32_t)index)
+        if (k->value[id - 1].source == HEED_FROM_WEIGHT &&
+            k->value[id - 1].index == (uint32_t)index)
             return (heed_value){id};
     heed_value v = heed_new_value(b, heed_fixed(rows, cols), HEED_FROM_WEIGHT, (uint32_t)index);
-    if (v.id) heed_slot_at(k, v.id)->wants_grad = heed_training(b) && !k->weights->entry[index].frozen;
+    if (v.id)
+        heed_slot_at(k, v.id)->wants_grad = heed_training(b) && !k->weights->entry[index].frozen;
     return v;
 }
 
-heed_value heed_weight(heed_build *b, const char *name, int64_t rows, int64_t cols, heed_init init) {
+heed_value heed_weight(heed_build *b, const char *name, int64_t rows, int64_t cols,
+                       heed_init init) {
     return add_weight(b, name, rows, cols, init, false);
 }
 
@@ -269,7 +334,8 @@ heed_value heed_weight_vector(heed_build *b, const char *name, int64_t cols, hee
 }
 
 heed_value heed_need_grad(heed_build *b, heed_value v) {
-    if (v.id) heed_slot_at(&b->book, v.id)->wants_grad = heed_training(b);
+    if (v.id)
+        heed_slot_at(&b->book, v.id)->wants_grad = heed_training(b);
     return v;
 }
 
@@ -282,19 +348,23 @@ bool heed_is_weight(const heed_build *b, heed_value v) {
 }
 
 heed_value heed_gradient(heed_build *b, heed_value weight) {
-    if (!heed_is_weight(b, weight)) return heed_refuse(b, HEED_VALUE, "only a weight has a sum of gradients");
+    if (!heed_is_weight(b, weight))
+        return heed_refuse(b, HEED_VALUE, "only a weight has a sum of gradients");
     heed_slot w = *heed_slot_at(&b->book, weight.id);
     for (uint32_t id = weight.id + 1; id <= b->book.values; id++)
-        if (b->book.value[id - 1].source == HEED_FROM_GRADIENT && b->book.value[id - 1].index == w.index)
+        if (b->book.value[id - 1].source == HEED_FROM_GRADIENT &&
+            b->book.value[id - 1].index == w.index)
             return (heed_value){id};
     return heed_new_value(b, w.shape, HEED_FROM_GRADIENT, w.index);
 }
 
 void heed_limit_ints(heed_build *b, heed_value v, int64_t limit, int32_t other, const char *what) {
-    if (!v.id || heed_is_absent(v)) return;
+    if (!v.id || heed_is_absent(v))
+        return;
     for (size_t i = 0; i < b->book.inputs; i++) {
         heed_input_info *in = &b->book.input[i];
-        if (in->value != v.id || (in->limit && in->limit <= limit)) continue;
+        if (in->value != v.id || (in->limit && in->limit <= limit))
+            continue;
         in->limit = limit;
         in->has_other = other != -1;
         in->other = other;
@@ -303,15 +373,20 @@ void heed_limit_ints(heed_build *b, heed_value v, int64_t limit, int32_t other, 
 }
 
 void heed_limit_positions(heed_build *b, heed_space space) {
-    if (space.id) b->book.space[space.id - 1].bounded = true;
+    if (space.id)
+        b->book.space[space.id - 1].bounded = true;
 }
 
 void heed_want_cache(heed_build *b, const char *slot, int64_t key_cols, int64_t value_cols) {
     heed_record_book *k = &b->book;
-    if (b->error.code) return;
-    if (!room(b, (void **)&k->cache, &k->cache_cap, k->caches + 1, sizeof *k->cache)) return;
+    if (b->error.code)
+        return;
+    if (!room(b, (void **)&k->cache, &k->cache_cap, k->caches + 1, sizeof *k->cache))
+        return;
     const char *copy = keep_text(b, slot);
-    if (!copy) return;
-    k->cache[k->caches] = (heed_cache_info){.slot = copy, .key_cols = key_cols, .value_cols = value_cols};
+    if (!copy)
+        return;
+    k->cache[k->caches] =
+        (heed_cache_info){.slot = copy, .key_cols = key_cols, .value_cols = value_cols};
     b->next_cache = (int32_t)k->caches++;
 }

@@ -1,9 +1,9 @@
 /* gradient.c: from a loss back to weights and wanted inputs, as ordinary recorded nodes.
  *
- * Method: walk the nodes backwards from the loss; each op records its own backward; contributions to one value
- * are added in the order in which they come. With `recompute`, a unit's forward nodes are recorded once more
- * just before its first backward node, which then reads the copies: the originals die after the forward pass.
- * Copies of what nobody reads are dropped by the planner.
+ * Method: walk the nodes backwards from the loss; each op records its own backward; contributions
+ * to one value are added in the order in which they come. With `recompute`, a unit's forward nodes
+ * are recorded once more just before its first backward node, which then reads the copies: the
+ * originals die after the forward pass. Copies of what nobody reads are dropped by the planner.
  * Source: Linnainmaa 1970 (reverse accumulation); Chen et al. 2016 (recomputation).
  * SPDX-License-Identifier: MIT
  */
@@ -13,15 +13,23 @@
 
 typedef struct {
     heed_build *b;
-    uint32_t *grad;     /* of each forward value, 0: none */
-    uint32_t *copy;     /* value that stands for it in the backward pass */
-    bool *unit_copied;  /* units recorded again so far */
-    bool *unit_again;   /* units to be recorded again */
+    uint32_t *grad;       /* of each forward value, 0: none */
+    uint32_t *copy;       /* value that stands for it in the backward pass */
+    bool *unit_copied;    /* units recorded again so far */
+    bool *unit_again;     /* units to be recorded again */
     size_t values, nodes; /* of the forward pass */
 } backward;
 
-static void run_one(const heed_work *w) { *(heed_real *)w->out[0].data = 1; }
+static void run_one(const heed_work *w) {
+    *(heed_real *)w->out[0].data = 1;
+}
 static const heed_op ONE = {.name = "one", .run = run_one};
+
+bool heed_is_loss_gradient(const heed_build *b, heed_value d) {
+    if (!d.id || heed_is_absent(d)) return false;
+    const heed_slot *v = heed_slot_at(&b->book, d.id);
+    return v->source == HEED_FROM_NODE && b->book.node[v->index].op == &ONE;
+}
 
 typedef struct {
     const heed_work *w;
@@ -47,7 +55,8 @@ static void set_scope(heed_build *b, const char *scope) {
 }
 
 static void contribute(backward *g, uint32_t value, heed_value more) {
-    if (!more.id || more.id == UINT32_MAX) return;
+    if (!more.id || more.id == UINT32_MAX)
+        return;
     uint32_t have = g->grad[value - 1];
     if (have) {
         heed_shape shape = heed_slot_at(&g->b->book, value)->shape;
@@ -66,8 +75,10 @@ static void record_again(backward *g, size_t n) {
     for (int i = 0; i < node.n_out; i++)
         out[i] = heed_slot_at(&g->b->book, node.out + (uint32_t)i)->shape;
     set_scope(g->b, node.scope);
-    heed_value v = heed_record(g->b, node.op, node.attr, node.attr_bytes, node.n_in, in, node.n_out, out);
-    for (int i = 0; v.id && i < node.n_out; i++) g->copy[node.out + (uint32_t)i - 1] = v.id + (uint32_t)i;
+    heed_value v =
+        heed_record(g->b, node.op, node.attr, node.attr_bytes, node.n_in, in, node.n_out, out);
+    for (int i = 0; v.id && i < node.n_out; i++)
+        g->copy[node.out + (uint32_t)i - 1] = v.id + (uint32_t)i;
 }
 
 static bool only_weights(const heed_record_book *k, const heed_node *n) {
@@ -75,26 +86,31 @@ static bool only_weights(const heed_record_book *k, const heed_node *n) {
 }
 
 static void copy_unit(backward *g, uint32_t unit) {
-    if (!unit || !g->unit_again[unit - 1] || g->unit_copied[unit - 1]) return;
+    if (!unit || !g->unit_again[unit - 1] || g->unit_copied[unit - 1])
+        return;
     g->unit_copied[unit - 1] = true;
     for (size_t i = 0; i < g->nodes; i++) {
         const heed_node *n = &g->b->book.node[i];
-        if (n->unit == unit && !n->op->effect && !only_weights(&g->b->book, n)) record_again(g, i);
+        if (n->unit == unit && !n->op->effect && !only_weights(&g->b->book, n))
+            record_again(g, i);
     }
 }
 
 static bool has_gradient(const backward *g, const heed_node *n) {
     for (int i = 0; i < n->n_out; i++)
-        if (g->grad[n->out + (uint32_t)i - 1]) return true;
+        if (g->grad[n->out + (uint32_t)i - 1])
+            return true;
     return false;
 }
 
 static void go_back(backward *g, size_t index) {
     heed_node n = g->b->book.node[index];
-    if (!has_gradient(g, &n) || !heed_slot_at(&g->b->book, n.out)->wants_grad) return;
+    if (!has_gradient(g, &n) || !heed_slot_at(&g->b->book, n.out)->wants_grad)
+        return;
     set_scope(g->b, n.scope);
     if (!n.op->grad) {
-        heed_refuse(g->b, HEED_VALUE, "op '%s' has no gradient, but one is needed through it", n.op->name);
+        heed_refuse(g->b, HEED_VALUE, "op '%s' has no gradient, but one is needed through it",
+                    n.op->name);
         return;
     }
     copy_unit(g, n.unit);
@@ -108,7 +124,8 @@ static void go_back(backward *g, size_t index) {
     }
     n.op->grad(g->b, n.attr, in, out, d_out, d_in);
     for (int i = 0; i < n.n_in; i++)
-        if (n.in[i] != UINT32_MAX) contribute(g, n.in[i], d_in[i]);
+        if (n.in[i] != UINT32_MAX)
+            contribute(g, n.in[i], d_in[i]);
 }
 
 static void name_gradients(backward *g) {
@@ -116,7 +133,8 @@ static void name_gradients(backward *g) {
     size_t names = k->nameds;
     for (size_t i = 0; i < names; i++) {
         heed_named named = k->named[i];
-        if (named.value > g->values || !g->grad[named.value - 1]) continue;
+        if (named.value > g->values || !g->grad[named.value - 1])
+            continue;
         char path[HEED_SCOPE_BYTES + 8] = "grad.";
         strncat(path, named.path, HEED_SCOPE_BYTES);
         heed_add_name(g->b, path, g->grad[named.value - 1]);
@@ -131,8 +149,10 @@ static bool prepare(backward *g, const heed_plan_options *options) {
     g->copy = heed_alloc(k->host, g->values, sizeof *g->copy, &g->b->error);
     g->unit_copied = heed_alloc(k->host, k->units, sizeof *g->unit_copied, &g->b->error);
     g->unit_again = heed_alloc(k->host, k->units, sizeof *g->unit_again, &g->b->error);
-    if (!g->grad || !g->copy || !g->unit_copied || !g->unit_again) return false;
-    for (uint32_t i = 0; i < g->values; i++) g->copy[i] = i + 1;
+    if (!g->grad || !g->copy || !g->unit_copied || !g->unit_again)
+        return false;
+    for (uint32_t i = 0; i < g->values; i++)
+        g->copy[i] = i + 1;
     const char *scope = options->recompute;
     for (size_t i = 0; scope && i < k->units; i++) {
         size_t n = strlen(scope);
@@ -153,7 +173,8 @@ bool heed_add_gradients(heed_build *b, const heed_plan_options *options) {
     if (prepare(&g, options)) {
         heed_shape one = heed_fixed(1, 1);
         g.grad[options->loss.id - 1] = heed_record(b, &ONE, NULL, 0, 0, NULL, 1, &one).id;
-        for (size_t i = g.nodes; i-- > 0 && !b->error.code;) go_back(&g, i);
+        for (size_t i = g.nodes; i-- > 0 && !b->error.code;)
+            go_back(&g, i);
         name_gradients(&g);
     }
     b->scope[0] = 0;

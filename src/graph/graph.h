@@ -1,7 +1,8 @@
 /* graph.h: what graph/ keeps of a recording, a plan and a session. Private to this folder.
  *
- * Invariants: value ids count from 1 in order of recording; a node's inputs have smaller ids than its outputs;
- * a node's outputs are consecutive ids. A plan keeps the build's arrays and adds places.
+ * Invariants: value ids count from 1 in order of recording; a node's inputs have smaller ids than
+ * its outputs; a node's outputs are consecutive ids. A plan keeps the build's arrays and adds
+ * places.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_GRAPH_GRAPH_H
@@ -25,11 +26,17 @@ struct heed_weights {
     size_t count, cap;
 };
 /* Index of an entry, declared if new; -1 with err where the shape differs or memory fails. */
-int64_t heed_weights_declare(heed_weights *w, const char *name, int64_t rows, int64_t cols, heed_init init,
-                             bool vector, heed_error *err);
+int64_t heed_weights_declare(heed_weights *w, const char *name, int64_t rows, int64_t cols,
+                             heed_init init, bool vector, heed_error *err);
 bool heed_weights_make_grad(heed_weights *w, int64_t index, heed_error *err);
 
-typedef enum { HEED_FROM_NODE, HEED_FROM_INPUT, HEED_FROM_POSITIONS, HEED_FROM_WEIGHT, HEED_FROM_GRADIENT } heed_source;
+typedef enum {
+    HEED_FROM_NODE,
+    HEED_FROM_INPUT,
+    HEED_FROM_POSITIONS,
+    HEED_FROM_WEIGHT,
+    HEED_FROM_GRADIENT
+} heed_source;
 
 /* When a node runs: with the plan, in heed_run_once, in heed_run. */
 typedef enum { HEED_PART_PLAN, HEED_PART_ONCE, HEED_PART_STEP } heed_part;
@@ -63,9 +70,9 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    uint32_t of; /* space whose sequences are the rows, 0: none */
+    uint32_t of;                             /* space whose sequences are the rows, 0: none */
     int64_t rows, sequences, longest, pairs; /* capacity */
-    bool bounded; /* positions stay below the longest sequence */
+    bool bounded;                            /* positions stay below the longest sequence */
 } heed_space_info;
 
 typedef struct {
@@ -131,7 +138,8 @@ void heed_book_free(heed_record_book *book);
 heed_value heed_new_value(heed_build *b, heed_shape shape, heed_source source, uint32_t index);
 bool heed_add_name(heed_build *b, const char *path, uint32_t value);
 const heed_named *heed_find_name(const heed_record_book *book, const char *path);
-bool heed_path_matches(const char *pattern, const char *path); /* '*': any run of characters but '.' */
+bool heed_path_matches(const char *pattern,
+                       const char *path); /* '*': any run of characters but '.' */
 
 /* gradient.c: adds the nodes that carry the loss back to weights and wanted inputs. */
 bool heed_add_gradients(heed_build *b, const heed_plan_options *options);
@@ -148,18 +156,20 @@ struct heed_plan {
     const char **watched;
     size_t watches;
 };
-/* layout.c: a place for every value and scratch; false where it would take more than size_t holds. */
+/* layout.c: a place for every value and scratch; false where it would take more than size_t holds.
+ */
 bool heed_lay_out(heed_plan *plan, heed_error *err);
-size_t heed_shape_bytes(const heed_record_book *book, const heed_shape *shape); /* SIZE_MAX: too large */
+size_t heed_shape_bytes(const heed_record_book *book,
+                        const heed_shape *shape); /* SIZE_MAX: too large */
 int64_t heed_shape_rows(const heed_record_book *book, const heed_shape *shape); /* capacity */
 
 typedef struct {
-    int64_t sequences;                 /* now cached */
-    int64_t *length, *spare_length;    /* of each */
-    int32_t *row_store, *spare_rows;   /* sequences x longest, and the other half for reordering */
+    int64_t sequences;               /* now cached */
+    int64_t *length, *spare_length;  /* of each */
+    int32_t *row_store, *spare_rows; /* sequences x longest, and the other half for reordering */
     int32_t *position_store, *spare_positions;
-    int32_t **rows, **positions;       /* pointers into the stores */
-    int32_t *references, *free_row;    /* of each physical row; stack of free ones */
+    int32_t **rows, **positions;    /* pointers into the stores */
+    int32_t *references, *free_row; /* of each physical row; stack of free ones */
     int64_t free_rows;
     int32_t *place;
     char *data;

@@ -1,9 +1,10 @@
 /* layout.c: a place for every value.
  *
- * Arena: values of the once and step parts, by how long each lives: first fit in order of birth; an op that
- * may work in place takes over an input that dies with it. What the once part leaves for the steps, and what
- * is kept, lives to the end. Constants and inputs lie one after another in blocks of their own.
- * Invariant: two values overlap in the arena only if the last reader of one comes before the other's node.
+ * Arena: values of the once and step parts, by how long each lives: first fit in order of birth; an
+ * op that may work in place takes over an input that dies with it. What the once part leaves for
+ * the steps, and what is kept, lives to the end. Constants and inputs lie one after another in
+ * blocks of their own. Invariant: two values overlap in the arena only if the last reader of one
+ * comes before the other's node.
  * SPDX-License-Identifier: MIT
  */
 #include "graph/graph.h"
@@ -37,29 +38,41 @@ typedef struct {
 } layout;
 
 static size_t cell_bytes(heed_cell cell) {
-    return cell == HEED_CELL_NUMBER ? sizeof(heed_real) : cell == HEED_CELL_INT ? sizeof(int32_t) : 1;
+    return cell == HEED_CELL_NUMBER ? sizeof(heed_real)
+           : cell == HEED_CELL_INT  ? sizeof(int32_t)
+                                    : 1;
 }
 
-static int64_t longest_of(const heed_record_book *k, uint32_t space) { return k->space[space - 1].longest; }
+static int64_t longest_of(const heed_record_book *k, uint32_t space) {
+    return k->space[space - 1].longest;
+}
 
 int64_t heed_shape_rows(const heed_record_book *k, const heed_shape *s) {
-    if (s->extent == HEED_EXTENT_FIXED) return s->rows;
+    if (s->extent == HEED_EXTENT_FIXED)
+        return s->rows;
     const heed_space_info *space = &k->space[s->space - 1];
-    if (s->extent == HEED_EXTENT_SPACE) return space->rows;
-    if (space->pairs) return space->pairs;
+    if (s->extent == HEED_EXTENT_SPACE)
+        return space->rows;
+    if (space->pairs)
+        return space->pairs;
     return space->sequences * longest_of(k, s->space) * longest_of(k, s->keys);
 }
 
 size_t heed_shape_bytes(const heed_record_book *k, const heed_shape *s) {
     double bytes = (double)heed_shape_rows(k, s) * (double)s->cols * (double)cell_bytes(s->cell);
-    if (bytes > (double)(SIZE_MAX / 4)) return SIZE_MAX;
+    if (bytes > (double)(SIZE_MAX / 4))
+        return SIZE_MAX;
     return (size_t)heed_shape_rows(k, s) * (size_t)s->cols * cell_bytes(s->cell);
 }
 
-static size_t round_up(size_t n) { return (n + ALIGN - 1) / ALIGN * ALIGN; }
+static size_t round_up(size_t n) {
+    return (n + ALIGN - 1) / ALIGN * ALIGN;
+}
 
 static bool insert(layout *l, size_t at, block b, heed_error *err) {
-    if (!heed_reserve(l->plan->book.host, (void **)&l->live, &l->cap, l->n + 1, sizeof *l->live, err)) return false;
+    if (!heed_reserve(l->plan->book.host, (void **)&l->live, &l->cap, l->n + 1, sizeof *l->live,
+                      err))
+        return false;
     memmove(l->live + at + 1, l->live + at, (l->n - at) * sizeof *l->live);
     l->live[at] = b;
     l->n++;
@@ -70,27 +83,34 @@ static bool insert(layout *l, size_t at, block b, heed_error *err) {
 static bool place(layout *l, size_t bytes, int64_t until, size_t *offset, heed_error *err) {
     size_t at = 0, start = 0;
     bytes = round_up(bytes + RED_ZONE);
-    for (; at < l->n && l->live[at].offset - start < bytes; at++) start = l->live[at].offset + l->live[at].bytes;
+    for (; at < l->n && l->live[at].offset - start < bytes; at++)
+        start = l->live[at].offset + l->live[at].bytes;
     *offset = start;
-    if (start + bytes > l->plan->arena) l->plan->arena = start + bytes;
+    if (start + bytes > l->plan->arena)
+        l->plan->arena = start + bytes;
     return insert(l, at, (block){start, bytes, until}, err);
 }
 
 static void release_dead(layout *l) {
     size_t n = 0;
     for (size_t i = 0; i < l->n; i++)
-        if (l->live[i].until > l->now) l->live[n++] = l->live[i];
+        if (l->live[i].until > l->now)
+            l->live[n++] = l->live[i];
     l->n = n;
 }
 
-static bool in_arena(const heed_slot *v) { return v->source == HEED_FROM_NODE && v->part != HEED_PART_PLAN; }
+static bool in_arena(const heed_slot *v) {
+    return v->source == HEED_FROM_NODE && v->part != HEED_PART_PLAN;
+}
 
 /* An input of node n whose place output 0 may take over, or NULL. */
 static const heed_slot *reusable(const layout *l, const heed_node *n, const heed_slot *out) {
     for (int i = 0; i < n->n_in; i++) {
-        if (!(n->op->in_place >> i & 1) || n->in[i] == UINT32_MAX) continue;
+        if (!(n->op->in_place >> i & 1) || n->in[i] == UINT32_MAX)
+            continue;
         const heed_slot *v = heed_slot_at(&l->plan->book, n->in[i]);
-        if (in_arena(v) && v->last == l->now && v->bytes == out->bytes) return v;
+        if (in_arena(v) && v->last == l->now && v->bytes == out->bytes)
+            return v;
     }
     return NULL;
 }
@@ -98,7 +118,8 @@ static const heed_slot *reusable(const layout *l, const heed_node *n, const heed
 static void take_over(layout *l, const heed_slot *from, heed_slot *out) {
     out->offset = from->offset;
     for (size_t i = 0; i < l->n; i++)
-        if (l->live[i].offset == from->offset) l->live[i].until = out->last;
+        if (l->live[i].offset == from->offset)
+            l->live[i].until = out->last;
 }
 
 static bool left_out(const heed_node *n, int i, const heed_slot *v) {
@@ -108,14 +129,16 @@ static bool left_out(const heed_node *n, int i, const heed_slot *v) {
 static bool place_node(layout *l, heed_node *n, heed_error *err) {
     for (int i = 0; i < n->n_out; i++) {
         heed_slot *v = heed_slot_at(&l->plan->book, n->out + (uint32_t)i);
-        if (left_out(n, i, v)) continue;
+        if (left_out(n, i, v))
+            continue;
         const heed_slot *from = i == 0 ? reusable(l, n, v) : NULL;
         if (from)
             take_over(l, from, v);
         else if (!place(l, v->bytes, v->last, &v->offset, err))
             return false;
     }
-    if (n->scratch && !place(l, n->scratch, l->now, &n->scratch_offset, err)) return false;
+    if (n->scratch && !place(l, n->scratch, l->now, &n->scratch_offset, err))
+        return false;
     release_dead(l);
     return true;
 }
@@ -131,9 +154,11 @@ static void find_last(heed_plan *p, int64_t end) {
             v->last = v->kept ? end : (int64_t)i;
         }
         for (int j = 0; j < n->n_in; j++) {
-            if (n->in[j] == UINT32_MAX) continue;
+            if (n->in[j] == UINT32_MAX)
+                continue;
             heed_slot *v = heed_slot_at(k, n->in[j]);
-            if (v->last < end) v->last = step && v->part == HEED_PART_ONCE ? end : (int64_t)i;
+            if (v->last < end)
+                v->last = step && v->part == HEED_PART_ONCE ? end : (int64_t)i;
         }
     }
 }
@@ -144,12 +169,14 @@ static bool measure(heed_plan *p, heed_error *err) {
         heed_slot *v = &k->value[i];
         v->bytes = heed_shape_bytes(k, &v->shape);
         if (v->bytes == SIZE_MAX)
-            return heed_fail(err, HEED_LIMIT, "a value of %" PRId64 " x %" PRId64 " numbers is too large",
+            return heed_fail(err, HEED_LIMIT,
+                             "a value of %" PRId64 " x %" PRId64 " numbers is too large",
                              heed_shape_rows(k, &v->shape), v->shape.cols);
         if (v->source == HEED_FROM_INPUT) {
             v->offset = p->inputs;
             p->inputs += round_up(v->bytes);
-        } else if (v->source == HEED_FROM_NODE && v->part == HEED_PART_PLAN && (v->used || v->kept)) {
+        } else if (v->source == HEED_FROM_NODE && v->part == HEED_PART_PLAN &&
+                   (v->used || v->kept)) {
             v->offset = p->constants;
             p->constants += round_up(v->bytes);
         }
@@ -170,7 +197,8 @@ static void measure_session(heed_plan *p) {
         p->cut_bytes += (size_t)(k->space[i].sequences + 1) * sizeof(int64_t) +
                         (size_t)k->space[i].rows * sizeof(int32_t) +
                         (spaces - 1) * (size_t)k->space[i].sequences * sizeof(int32_t);
-    if (!p->cached) return;
+    if (!p->cached)
+        return;
     for (size_t i = 0; i < k->caches; i++) {
         heed_cache_info *c = &k->cache[i];
         c->key_offset = p->cache_bytes;

@@ -7,28 +7,38 @@
 
 static const heed_value failed = {0};
 
-heed_value heed_absent(void) { return (heed_value){UINT32_MAX}; }
-bool heed_is_absent(heed_value v) { return v.id == UINT32_MAX; }
+heed_value heed_absent(void) {
+    return (heed_value){UINT32_MAX};
+}
+bool heed_is_absent(heed_value v) {
+    return v.id == UINT32_MAX;
+}
 heed_value heed_output(heed_value first, int i) {
     return first.id ? (heed_value){first.id + (uint32_t)i} : failed;
 }
 
-static bool usable(heed_build *b, const heed_op *op, size_t attr_bytes, int n_in, const heed_value *in, int n_out) {
-    if (b->error.code) return false;
+static bool usable(heed_build *b, const heed_op *op, size_t attr_bytes, int n_in,
+                   const heed_value *in, int n_out) {
+    if (b->error.code)
+        return false;
     if (n_in > HEED_MAX_IN || n_out > HEED_MAX_OUT || attr_bytes > HEED_ATTR_BYTES) {
-        heed_refuse(b, HEED_LIMIT, "op '%s' has more inputs, outputs or attributes than a node holds", op->name);
+        heed_refuse(b, HEED_LIMIT,
+                    "op '%s' has more inputs, outputs or attributes than a node holds", op->name);
         return false;
     }
     for (int i = 0; i < n_in; i++)
-        if (!in[i].id) return false;
+        if (!in[i].id)
+            return false;
     return true;
 }
 
-/* What the outputs inherit: whether a gradient has somewhere to go, whether they change from run to run. */
+/* What the outputs inherit: whether a gradient has somewhere to go, whether they change from run to
+ * run. */
 static void inherit(heed_record_book *k, const heed_node *n, int n_out) {
     bool wants = false, depends = n->cache >= 0;
     for (int i = 0; i < n->n_in; i++) {
-        if (n->in[i] == UINT32_MAX) continue;
+        if (n->in[i] == UINT32_MAX)
+            continue;
         const heed_slot *v = heed_slot_at(k, n->in[i]);
         wants |= v->wants_grad && v->shape.cell == HEED_CELL_NUMBER;
         depends |= v->depends;
@@ -40,49 +50,63 @@ static void inherit(heed_record_book *k, const heed_node *n, int n_out) {
     }
 }
 
-static heed_value add_node(heed_build *b, const heed_op *op, const void *attr, size_t attr_bytes, int n_in,
-                           const heed_value *in, int n_out, const heed_shape *out) {
+static heed_value add_node(heed_build *b, const heed_op *op, const void *attr, size_t attr_bytes,
+                           int n_in, const heed_value *in, int n_out, const heed_shape *out) {
     heed_record_book *k = &b->book;
-    if (!usable(b, op, attr_bytes, n_in, in, n_out)) return failed;
-    if (!heed_reserve(k->host, (void **)&k->node, &k->node_cap, k->nodes + 1, sizeof *k->node, &b->error))
+    if (!usable(b, op, attr_bytes, n_in, in, n_out))
         return failed;
-    const char *scope = k->nodes ? k->node[k->nodes - 1].scope : NULL; /* neighbours share one copy */
+    if (!heed_reserve(k->host, (void **)&k->node, &k->node_cap, k->nodes + 1, sizeof *k->node,
+                      &b->error))
+        return failed;
+    const char *scope =
+        k->nodes ? k->node[k->nodes - 1].scope : NULL; /* neighbours share one copy */
     if (!scope || strcmp(scope, b->scope))
         scope = heed_region_text(&k->region, b->scope, strlen(b->scope), &b->error);
-    if (!scope) return failed;
-    heed_node n = {.op = op, .attr_bytes = attr_bytes, .n_in = n_in, .n_out = n_out, .scope = scope,
-                   .unit = b->unit, .cache = b->next_cache};
+    if (!scope)
+        return failed;
+    heed_node n = {.op = op,
+                   .attr_bytes = attr_bytes,
+                   .n_in = n_in,
+                   .n_out = n_out,
+                   .scope = scope,
+                   .unit = b->unit,
+                   .cache = b->next_cache};
     b->next_cache = -1;
-    if (attr_bytes) memcpy(n.attr, attr, attr_bytes);
-    for (int i = 0; i < n_in; i++) n.in[i] = in[i].id;
+    if (attr_bytes)
+        memcpy(n.attr, attr, attr_bytes);
+    for (int i = 0; i < n_in; i++)
+        n.in[i] = in[i].id;
     n.out = (uint32_t)k->values + 1;
     for (int i = 0; i < n_out; i++)
-        if (!heed_new_value(b, out[i], HEED_FROM_NODE, (uint32_t)k->nodes).id) return failed;
+        if (!heed_new_value(b, out[i], HEED_FROM_NODE, (uint32_t)k->nodes).id)
+            return failed;
     inherit(k, &n, n_out);
     k->node[k->nodes++] = n;
     return (heed_value){n.out};
 }
 
-heed_value heed_record(heed_build *b, const heed_op *op, const void *attr, size_t attr_bytes, int n_in,
-                       const heed_value *in, int n_out, const heed_shape *out) {
+heed_value heed_record(heed_build *b, const heed_op *op, const void *attr, size_t attr_bytes,
+                       int n_in, const heed_value *in, int n_out, const heed_shape *out) {
     return add_node(b, op, attr, attr_bytes, n_in, in, n_out, out);
 }
 
-void heed_record_effect(heed_build *b, const heed_op *op, const void *attr, size_t attr_bytes, int n_in,
-                        const heed_value *in) {
+void heed_record_effect(heed_build *b, const heed_op *op, const void *attr, size_t attr_bytes,
+                        int n_in, const heed_value *in) {
     add_node(b, op, attr, attr_bytes, n_in, in, 0, NULL);
 }
 
-static bool same_node(const heed_node *n, const heed_op *op, const void *attr, size_t attr_bytes, int n_in,
-                      const heed_value *in, int n_out) {
-    if (n->op != op || n->n_in != n_in || n->n_out != n_out || n->attr_bytes != attr_bytes) return false;
+static bool same_node(const heed_node *n, const heed_op *op, const void *attr, size_t attr_bytes,
+                      int n_in, const heed_value *in, int n_out) {
+    if (n->op != op || n->n_in != n_in || n->n_out != n_out || n->attr_bytes != attr_bytes)
+        return false;
     for (int i = 0; i < n_in; i++)
-        if (n->in[i] != in[i].id) return false;
+        if (n->in[i] != in[i].id)
+            return false;
     return !attr_bytes || !memcmp(n->attr, attr, attr_bytes);
 }
 
-heed_value heed_record_shared(heed_build *b, const heed_op *op, const void *attr, size_t attr_bytes, int n_in,
-                              const heed_value *in, int n_out, const heed_shape *out) {
+heed_value heed_record_shared(heed_build *b, const heed_op *op, const void *attr, size_t attr_bytes,
+                              int n_in, const heed_value *in, int n_out, const heed_shape *out) {
     for (size_t i = b->book.nodes; i-- > 0;)
         if (same_node(&b->book.node[i], op, attr, attr_bytes, n_in, in, n_out))
             return (heed_value){b->book.node[i].out};

@@ -18,11 +18,13 @@ static void one_task(void *ctx, int64_t i) {
     s->body(s->ctx, from, to < s->rows ? to : s->rows);
 }
 
-void heed_rows_run(const heed_work *w, int64_t rows, int64_t cost, void (*body)(void *ctx, int64_t from, int64_t to),
-                   void *ctx) {
-    if (rows < 1) return;
+void heed_rows_run(const heed_work *w, int64_t rows, int64_t cost,
+                   void (*body)(void *ctx, int64_t from, int64_t to), void *ctx) {
+    if (rows < 1)
+        return;
     int64_t block = TASK_NUMBERS / (cost > 0 ? cost : 1);
-    if (block < 1) block = 1;
+    if (block < 1)
+        block = 1;
     split s = {.body = body, .ctx = ctx, .rows = rows, .block = block};
     heed_pool_run(w->pool, (rows + block - 1) / block, one_task, &s);
 }

@@ -1,6 +1,7 @@
 /* session.c: one arena, one set of caches, and the loop over nodes.
  *
- * A run checks everything that can fail before its first node: cuts, capacities, indices, room in the cache.
+ * A run checks everything that can fail before its first node: cuts, capacities, indices, room in
+ * the cache.
  * SPDX-License-Identifier: MIT
  */
 #include "graph/graph.h"
@@ -22,11 +23,14 @@ static bool make_cuts(heed_session *s, heed_error *err) {
     const heed_record_book *k = &s->plan->book;
     s->cut = heed_alloc(k->host, k->spaces, sizeof *s->cut, err);
     s->join = heed_alloc(k->host, k->spaces * k->spaces, sizeof *s->join, err);
-    if (!s->cut || !s->join) return false;
+    if (!s->cut || !s->join)
+        return false;
     for (size_t i = 0; i < k->spaces; i++) {
-        s->cut[i].starts = heed_alloc(k->host, (size_t)k->space[i].sequences + 1, sizeof(int64_t), err);
+        s->cut[i].starts =
+            heed_alloc(k->host, (size_t)k->space[i].sequences + 1, sizeof(int64_t), err);
         s->cut[i].positions = heed_alloc(k->host, (size_t)k->space[i].rows, sizeof(int32_t), err);
-        if (!s->cut[i].starts || !s->cut[i].positions) return false;
+        if (!s->cut[i].starts || !s->cut[i].positions)
+            return false;
     }
     return true;
 }
@@ -35,33 +39,40 @@ static bool weights_have_values(const heed_record_book *k, heed_error *err) {
     for (size_t i = 0; i < k->values; i++) {
         const heed_slot *v = &k->value[i];
         if (v->source == HEED_FROM_WEIGHT && v->used && !k->weights->entry[v->index].data)
-            return heed_fail(err, HEED_NAME, "weight '%s' has no values yet", k->weights->entry[v->index].name);
+            return heed_fail(err, HEED_NAME, "weight '%s' has no values yet",
+                             k->weights->entry[v->index].name);
     }
     return true;
 }
 
 heed_session *heed_session_new(const heed_plan *plan, heed_error *err) {
     const heed_host *host = plan->book.host;
-    if (!weights_have_values(&plan->book, err)) return NULL;
+    if (!weights_have_values(&plan->book, err))
+        return NULL;
     heed_session *s = heed_alloc(host, 1, sizeof *s, err);
-    if (!s) return NULL;
+    if (!s)
+        return NULL;
     s->plan = plan;
     s->arena = heed_alloc(host, plan->arena, 1, err);
     s->inputs = heed_alloc(host, plan->inputs, 1, err);
-    if (s->arena && s->inputs && make_cuts(s, err) && heed_cache_make(s, err)) return s;
+    if (s->arena && s->inputs && make_cuts(s, err) && heed_cache_make(s, err))
+        return s;
     heed_session_free(s);
     return NULL;
 }
 
 void heed_session_free(heed_session *s) {
-    if (!s) return;
+    if (!s)
+        return;
     const heed_record_book *k = &s->plan->book;
     for (size_t i = 0; s->cut && i < k->spaces; i++) {
         heed_free(k->host, s->cut[i].starts);
         heed_free(k->host, s->cut[i].positions);
     }
-    for (size_t i = 0; s->join && i < k->spaces * k->spaces; i++) heed_free(k->host, s->join[i]);
-    if (s->arena) UNPOISON(s->arena, s->plan->arena);
+    for (size_t i = 0; s->join && i < k->spaces * k->spaces; i++)
+        heed_free(k->host, s->join[i]);
+    if (s->arena)
+        UNPOISON(s->arena, s->plan->arena);
     heed_free(k->host, s->cut);
     heed_free(k->host, s->join);
     heed_free(k->host, s->arena);
@@ -75,26 +86,31 @@ void heed_session_free(heed_session *s) {
 static uint32_t space_called(const heed_session *s, const char *name, heed_error *err) {
     const heed_record_book *k = &s->plan->book;
     for (size_t i = 0; i < k->spaces; i++)
-        if (!k->space[i].of && !strcmp(k->space[i].name, name)) return (uint32_t)i + 1;
+        if (!k->space[i].of && !strcmp(k->space[i].name, name))
+            return (uint32_t)i + 1;
     heed_fail(err, HEED_NAME, "there is no row space '%s'", name);
     return 0;
 }
 
-static bool fits(const heed_space_info *space, int64_t n, const int64_t *starts, int64_t *longest, heed_error *err) {
+static bool fits(const heed_space_info *space, int64_t n, const int64_t *starts, int64_t *longest,
+                 heed_error *err) {
     if (n < 0 || n > space->sequences)
-        return heed_fail(err, HEED_LIMIT, "%" PRId64 " sequences of '%s', the plan holds %" PRId64, n, space->name,
-                         space->sequences);
+        return heed_fail(err, HEED_LIMIT, "%" PRId64 " sequences of '%s', the plan holds %" PRId64,
+                         n, space->name, space->sequences);
     for (int64_t i = 0; i < n; i++) {
         int64_t length = starts[i + 1] - starts[i];
-        if (length < 0 || starts[0]) return heed_fail(err, HEED_VALUE, "starts of '%s' must rise from 0", space->name);
-        if (length > *longest) *longest = length;
+        if (length < 0 || starts[0])
+            return heed_fail(err, HEED_VALUE, "starts of '%s' must rise from 0", space->name);
+        if (length > *longest)
+            *longest = length;
     }
     if (*longest > space->longest)
-        return heed_fail(err, HEED_LIMIT, "a sequence of %" PRId64 " rows of '%s', the plan holds %" PRId64, *longest,
-                         space->name, space->longest);
+        return heed_fail(err, HEED_LIMIT,
+                         "a sequence of %" PRId64 " rows of '%s', the plan holds %" PRId64,
+                         *longest, space->name, space->longest);
     if (n && starts[n] > space->rows)
-        return heed_fail(err, HEED_LIMIT, "%" PRId64 " rows of '%s', the plan holds %" PRId64, starts[n], space->name,
-                         space->rows);
+        return heed_fail(err, HEED_LIMIT, "%" PRId64 " rows of '%s', the plan holds %" PRId64,
+                         starts[n], space->name, space->rows);
     return true;
 }
 
@@ -102,20 +118,23 @@ static bool fits(const heed_space_info *space, int64_t n, const int64_t *starts,
 static void cut_followers(heed_session *s, uint32_t space) {
     const heed_record_book *k = &s->plan->book;
     for (size_t i = 0; i < k->spaces; i++) {
-        if (k->space[i].of != space) continue;
+        if (k->space[i].of != space)
+            continue;
         heed_cut_store *cut = &s->cut[i];
         cut->n = s->cut[space - 1].n;
         cut->longest = 1;
         cut->set = true;
-        for (int64_t j = 0; j <= cut->n; j++) cut->starts[j] = j;
+        for (int64_t j = 0; j <= cut->n; j++)
+            cut->starts[j] = j;
     }
 }
 
-bool heed_set_rows(heed_session *s, const char *name, int64_t n, const int64_t *starts, const int32_t *positions,
-                   heed_error *err) {
+bool heed_set_rows(heed_session *s, const char *name, int64_t n, const int64_t *starts,
+                   const int32_t *positions, heed_error *err) {
     int64_t longest = 0;
     uint32_t space = space_called(s, name, err);
-    if (!space || !fits(&s->plan->book.space[space - 1], n, starts, &longest, err)) return false;
+    if (!space || !fits(&s->plan->book.space[space - 1], n, starts, &longest, err))
+        return false;
     heed_cut_store *cut = &s->cut[space - 1];
     cut->n = n;
     cut->longest = longest;
@@ -131,18 +150,24 @@ bool heed_set_rows(heed_session *s, const char *name, int64_t n, const int64_t *
     return true;
 }
 
-bool heed_set_join(heed_session *s, const char *queries, const char *keys, const int32_t *map, heed_error *err) {
+bool heed_set_join(heed_session *s, const char *queries, const char *keys, const int32_t *map,
+                   heed_error *err) {
     const heed_record_book *k = &s->plan->book;
     uint32_t q = space_called(s, queries, err), key = q ? space_called(s, keys, err) : 0;
-    if (!key) return false;
+    if (!key)
+        return false;
     int32_t **join = &s->join[(q - 1) * k->spaces + key - 1];
     size_t n = (size_t)k->space[q - 1].sequences;
-    if (!*join) *join = heed_alloc(k->host, n, sizeof **join, err);
-    if (!*join) return false;
+    if (!*join)
+        *join = heed_alloc(k->host, n, sizeof **join, err);
+    if (!*join)
+        return false;
     for (int64_t i = 0; i < s->cut[q - 1].n; i++) {
         if (map[i] < 0 || map[i] >= s->cut[key - 1].n)
-            return heed_fail(err, HEED_VALUE, "sequence %" PRId64 " of '%s' is joined to sequence %d of %" PRId64
-                             " of '%s'", i, queries, map[i], s->cut[key - 1].n, keys);
+            return heed_fail(err, HEED_VALUE,
+                             "sequence %" PRId64 " of '%s' is joined to sequence %d of %" PRId64
+                             " of '%s'",
+                             i, queries, map[i], s->cut[key - 1].n, keys);
         (*join)[i] = map[i];
     }
     return true;
@@ -152,34 +177,44 @@ static void *input_of(heed_session *s, const char *name, heed_cell cell) {
     const heed_record_book *k = &s->plan->book;
     for (size_t i = 0; i < k->inputs; i++) {
         const heed_slot *v = heed_slot_at(k, k->input[i].value);
-        if (v->source == HEED_FROM_INPUT && v->shape.cell == cell && !strcmp(k->input[i].name, name))
+        if (v->source == HEED_FROM_INPUT && v->shape.cell == cell &&
+            !strcmp(k->input[i].name, name))
             return s->inputs + v->offset;
     }
     return NULL;
 }
 
-int32_t *heed_ints(heed_session *s, const char *name) { return input_of(s, name, HEED_CELL_INT); }
-heed_number *heed_numbers(heed_session *s, const char *name) { return input_of(s, name, HEED_CELL_NUMBER); }
-uint8_t *heed_bytes(heed_session *s, const char *name) { return input_of(s, name, HEED_CELL_BYTE); }
+int32_t *heed_ints(heed_session *s, const char *name) {
+    return input_of(s, name, HEED_CELL_INT);
+}
+heed_number *heed_numbers(heed_session *s, const char *name) {
+    return input_of(s, name, HEED_CELL_NUMBER);
+}
+uint8_t *heed_bytes(heed_session *s, const char *name) {
+    return input_of(s, name, HEED_CELL_BYTE);
+}
 
 void heed_set_random(heed_session *s, uint64_t seed, uint64_t step) {
     s->seed = seed;
     s->step = step;
 }
 
-void heed_set_cancel(heed_session *s, const volatile bool *cancel) { s->cancel = cancel; }
+void heed_set_cancel(heed_session *s, const volatile bool *cancel) {
+    s->cancel = cancel;
+}
 
 /* ---- Checks before the first node ---- */
 
 static bool ints_in_range(const heed_session *s, const heed_input_info *in, heed_error *err) {
     const heed_slot *v = heed_slot_at(&s->plan->book, in->value);
     const heed_cut_store *cut = &s->cut[v->shape.space - 1];
-    const int32_t *x = v->source == HEED_FROM_POSITIONS ? cut->positions
-                                                        : (const int32_t *)(const void *)(s->inputs + v->offset);
+    const int32_t *x = v->source == HEED_FROM_POSITIONS
+                           ? cut->positions
+                           : (const int32_t *)(const void *)(s->inputs + v->offset);
     for (int64_t i = 0; i < cut->starts[cut->n]; i++)
         if ((x[i] < 0 || x[i] >= in->limit) && !(in->has_other && x[i] == in->other))
-            return heed_fail(err, HEED_VALUE, "%s[%" PRId64 "] is %d, %s holds 0 to %" PRId64, in->name, i, x[i],
-                             in->what, in->limit - 1);
+            return heed_fail(err, HEED_VALUE, "%s[%" PRId64 "] is %d, %s holds 0 to %" PRId64,
+                             in->name, i, x[i], in->what, in->limit - 1);
     return true;
 }
 
@@ -187,18 +222,23 @@ static bool positions_in_range(const heed_session *s, uint32_t space, heed_error
     const heed_plan *p = s->plan;
     const heed_cut_store *cut = &s->cut[space - 1];
     int64_t limit = p->book.space[space - 1].longest;
-    if (p->cached && space == p->step_space && p->cache_longest > limit) limit = p->cache_longest;
+    if (p->cached && space == p->step_space && p->cache_longest > limit)
+        limit = p->cache_longest;
     for (int64_t i = 0; cut->set && i < cut->starts[cut->n]; i++)
         if (cut->positions[i] < 0 || cut->positions[i] >= limit)
-            return heed_fail(err, HEED_VALUE, "positions of '%s'[%" PRId64 "] is %d, the plan's longest sequence "
-                             "holds 0 to %" PRId64, p->book.space[space - 1].name, i, cut->positions[i], limit - 1);
+            return heed_fail(err, HEED_VALUE,
+                             "positions of '%s'[%" PRId64 "] is %d, the plan's longest sequence "
+                             "holds 0 to %" PRId64,
+                             p->book.space[space - 1].name, i, cut->positions[i], limit - 1);
     return true;
 }
 
 static int64_t keys_of(const heed_session *s, uint32_t keys, int64_t sequence) {
     const heed_cut_store *cut = &s->cut[keys - 1];
-    if (sequence >= cut->n) return 0;
-    if (s->plan->cached && keys == s->plan->step_space) return s->cache.length[sequence];
+    if (sequence >= cut->n)
+        return 0;
+    if (s->plan->cached && keys == s->plan->step_space)
+        return s->cache.length[sequence];
     return cut->starts[sequence + 1] - cut->starts[sequence];
 }
 
@@ -208,9 +248,12 @@ static bool pairs_fit(const heed_session *s, const heed_shape *shape, heed_error
     const int32_t *join = s->join[(shape->space - 1) * k->spaces + shape->keys - 1];
     int64_t pairs = 0, most = heed_shape_rows(k, shape);
     for (int64_t i = 0; i < cut->n; i++)
-        pairs += (cut->starts[i + 1] - cut->starts[i]) * keys_of(s, shape->keys, join ? join[i] : i);
-    return pairs <= most || heed_fail(err, HEED_LIMIT, "%" PRId64 " query-key pairs of '%s', the plan holds %" PRId64,
-                                      pairs, k->space[shape->space - 1].name, most);
+        pairs +=
+            (cut->starts[i + 1] - cut->starts[i]) * keys_of(s, shape->keys, join ? join[i] : i);
+    return pairs <= most ||
+           heed_fail(err, HEED_LIMIT,
+                     "%" PRId64 " query-key pairs of '%s', the plan holds %" PRId64, pairs,
+                     k->space[shape->space - 1].name, most);
 }
 
 static bool in_part(const heed_session *s, const heed_slot *v, bool once) {
@@ -222,12 +265,16 @@ static bool inputs_sound(heed_session *s, bool once, heed_error *err) {
     const heed_record_book *k = &s->plan->book;
     for (size_t i = 0; i < k->spaces; i++)
         if (!k->space[i].of && !s->cut[i].set && !(once && i + 1 == s->plan->step_space))
-            return heed_fail(err, HEED_VALUE, "row space '%s' has not been cut: heed_set_rows", k->space[i].name);
+            return heed_fail(err, HEED_VALUE, "row space '%s' has not been cut: heed_set_rows",
+                             k->space[i].name);
     for (size_t i = 0; i < k->spaces; i++)
-        if (k->space[i].bounded && !positions_in_range(s, (uint32_t)i + 1, err)) return false;
+        if (k->space[i].bounded && !positions_in_range(s, (uint32_t)i + 1, err))
+            return false;
     for (size_t i = 0; i < k->inputs; i++) {
         const heed_slot *v = heed_slot_at(k, k->input[i].value);
-        if (k->input[i].limit && v->used && in_part(s, v, once) && !ints_in_range(s, &k->input[i], err)) return false;
+        if (k->input[i].limit && v->used && in_part(s, v, once) &&
+            !ints_in_range(s, &k->input[i], err))
+            return false;
     }
     for (size_t i = 0; i < k->values; i++) {
         const heed_slot *v = &k->value[i];
@@ -242,19 +289,23 @@ static bool inputs_sound(heed_session *s, bool once, heed_error *err) {
 
 static const char *path_of(const heed_plan *p, const heed_node *n) {
     for (size_t i = 0; i < p->book.nameds; i++)
-        if (n->n_out && p->book.named[i].value == n->out) return p->book.named[i].path;
+        if (n->n_out && p->book.named[i].value == n->out)
+            return p->book.named[i].path;
     return n->scope;
 }
 
 static bool outputs_finite(const heed_session *s, const heed_work *w, heed_error *err) {
     const heed_node *n = &s->plan->book.node[w->node];
     bool fine = true;
-    if (n->n_out && w->out[0].data && heed_slot_at(&s->plan->book, n->out)->shape.extent != HEED_EXTENT_PAIRS)
+    if (n->n_out && w->out[0].data &&
+        heed_slot_at(&s->plan->book, n->out)->shape.extent != HEED_EXTENT_PAIRS)
         fine = w->kernels->all_finite(w->out[0].rows * w->out[0].cols, w->out[0].data);
     for (int i = 0; fine && n->op->effect && i < n->n_in; i++)
-        if (n->in[i] != UINT32_MAX && heed_slot_at(&s->plan->book, n->in[i])->source == HEED_FROM_GRADIENT)
+        if (n->in[i] != UINT32_MAX &&
+            heed_slot_at(&s->plan->book, n->in[i])->source == HEED_FROM_GRADIENT)
             fine = w->kernels->all_finite(w->in[i].rows * w->in[i].cols, w->in[i].data);
-    return fine || heed_fail(err, HEED_NONFINITE, "'%s' (%s) is not finite", path_of(s->plan, n), n->op->name);
+    return fine || heed_fail(err, HEED_NONFINITE, "'%s' (%s) is not finite", path_of(s->plan, n),
+                             n->op->name);
 }
 
 /* Only what the node may touch is open to it; everything else in the arena is a red zone. */
@@ -262,18 +313,22 @@ static void open_arena(const heed_session *s, const heed_work *w) {
     const heed_node *n = &s->plan->book.node[w->node];
     POISON(s->arena, s->plan->arena);
     for (int i = 0; i < n->n_in; i++)
-        if (w->in[i].data >= (void *)s->arena && w->in[i].data < (void *)(s->arena + s->plan->arena))
+        if (w->in[i].data >= (void *)s->arena &&
+            w->in[i].data < (void *)(s->arena + s->plan->arena))
             UNPOISON(w->in[i].data, heed_slot_at(&s->plan->book, n->in[i])->bytes);
     for (int i = 0; i < n->n_out; i++)
-        if (w->out[i].data >= (void *)s->arena && w->out[i].data < (void *)(s->arena + s->plan->arena))
+        if (w->out[i].data >= (void *)s->arena &&
+            w->out[i].data < (void *)(s->arena + s->plan->arena))
             UNPOISON(w->out[i].data, heed_slot_at(&s->plan->book, n->out + (uint32_t)i)->bytes);
-    if (w->scratch) UNPOISON(w->scratch, n->scratch);
+    if (w->scratch)
+        UNPOISON(w->scratch, n->scratch);
 }
 
 static bool run_nodes(heed_session *s, size_t from, size_t count, bool checked, heed_error *err) {
     for (size_t i = from; i < from + count; i++) {
         heed_work w;
-        if (s->cancel && *s->cancel) return heed_fail(err, HEED_CANCEL, "cancelled");
+        if (s->cancel && *s->cancel)
+            return heed_fail(err, HEED_CANCEL, "cancelled");
         heed_fill_work(&w, s->plan, s, s->plan->order[i]);
         open_arena(s, &w);
         s->plan->book.node[w.node].op->run(&w);
@@ -287,32 +342,43 @@ static bool run_nodes(heed_session *s, size_t from, size_t count, bool checked, 
 }
 
 bool heed_run_once(heed_session *s, heed_error *err) {
-    if (!inputs_sound(s, true, err)) return false;
+    if (!inputs_sound(s, true, err))
+        return false;
     s->once_done = run_nodes(s, s->plan->in_plan, s->plan->in_once, false, err);
     return s->once_done;
 }
 
 static bool run_step(heed_session *s, bool checked, heed_error *err) {
     const heed_plan *p = s->plan;
-    if (p->in_once && !s->once_done) return heed_fail(err, HEED_VALUE, "heed_run before heed_run_once");
+    if (p->in_once && !s->once_done)
+        return heed_fail(err, HEED_VALUE, "heed_run before heed_run_once");
     uint32_t step = p->step_space;
     if (step && !s->cut[step - 1].set)
-        return heed_fail(err, HEED_VALUE, "row space '%s' has not been cut: heed_set_rows", p->book.space[step - 1].name);
-    if (!heed_cache_append(s, err)) return false;
-    if (inputs_sound(s, false, err) && run_nodes(s, p->in_plan + p->in_once, p->in_step, checked, err)) return true;
+        return heed_fail(err, HEED_VALUE, "row space '%s' has not been cut: heed_set_rows",
+                         p->book.space[step - 1].name);
+    if (!heed_cache_append(s, err))
+        return false;
+    if (inputs_sound(s, false, err) &&
+        run_nodes(s, p->in_plan + p->in_once, p->in_step, checked, err))
+        return true;
     heed_cache_forget(s);
     return false;
 }
 
-bool heed_run(heed_session *s, heed_error *err) { return run_step(s, false, err); }
+bool heed_run(heed_session *s, heed_error *err) {
+    return run_step(s, false, err);
+}
 
-bool heed_run_checked(heed_session *s, heed_error *err) { return run_step(s, true, err); }
+bool heed_run_checked(heed_session *s, heed_error *err) {
+    return run_step(s, true, err);
+}
 
 /* ---- Reading ---- */
 
 heed_matrix heed_read_value(const heed_session *s, heed_value v) {
     const heed_record_book *k = &s->plan->book;
-    if (!v.id || v.id > k->values) return (heed_matrix){0};
+    if (!v.id || v.id > k->values)
+        return (heed_matrix){0};
     const heed_slot *slot = heed_slot_at(k, v.id);
     if (slot->shape.cell != HEED_CELL_NUMBER || (!slot->kept && slot->source == HEED_FROM_NODE))
         return (heed_matrix){0};

@@ -1,4 +1,5 @@
-/* weights.c: named matrices: declared by models, given numbers by a loader or by their initial values.
+/* weights.c: named matrices: declared by models, given numbers by a loader or by their initial
+ * values.
  *
  * Initial values are a function of (seed, name) alone: each entry draws from its own Philox stream.
  * SPDX-License-Identifier: MIT
@@ -12,16 +13,19 @@
 
 heed_weights *heed_weights_new(const heed_host *host, heed_error *err) {
     heed_weights *w = heed_alloc(host, 1, sizeof *w, err);
-    if (!w) return NULL;
+    if (!w)
+        return NULL;
     w->host = host;
     heed_map_init(&w->names, host);
     return w;
 }
 
 void heed_weights_free(heed_weights *w) {
-    if (!w) return;
+    if (!w)
+        return;
     for (size_t i = 0; i < w->count; i++) {
-        if (!w->entry[i].borrowed) heed_free(w->host, w->entry[i].data);
+        if (!w->entry[i].borrowed)
+            heed_free(w->host, w->entry[i].data);
         heed_free(w->host, w->entry[i].grad);
     }
     heed_free(w->host, w->entry);
@@ -29,9 +33,13 @@ void heed_weights_free(heed_weights *w) {
     heed_free(w->host, w);
 }
 
-int64_t heed_weights_count(const heed_weights *w) { return (int64_t)w->count; }
+int64_t heed_weights_count(const heed_weights *w) {
+    return (int64_t)w->count;
+}
 
-heed_weight_entry *heed_weights_at(heed_weights *w, int64_t i) { return &w->entry[i]; }
+heed_weight_entry *heed_weights_at(heed_weights *w, int64_t i) {
+    return &w->entry[i];
+}
 
 heed_weight_entry *heed_weights_find(heed_weights *w, const char *name) {
     heed_map_entry *found = heed_map_find(&w->names, name, strlen(name));
@@ -39,24 +47,30 @@ heed_weight_entry *heed_weights_find(heed_weights *w, const char *name) {
 }
 
 static bool same_shape(const heed_weight_entry *e, int64_t rows, int64_t cols, heed_error *err) {
-    if (e->rows == rows && e->cols == cols) return true;
+    if (e->rows == rows && e->cols == cols)
+        return true;
     return heed_fail(err, HEED_SHAPE,
-                     "weight '%s' is (%" PRId64 ",%" PRId64 ") at its first use and (%" PRId64 ",%" PRId64
-                     ") at a later one",
+                     "weight '%s' is (%" PRId64 ",%" PRId64 ") at its first use and (%" PRId64
+                     ",%" PRId64 ") at a later one",
                      e->name, e->rows, e->cols, rows, cols);
 }
 
-int64_t heed_weights_declare(heed_weights *w, const char *name, int64_t rows, int64_t cols, heed_init init,
-                             bool vector, heed_error *err) {
+int64_t heed_weights_declare(heed_weights *w, const char *name, int64_t rows, int64_t cols,
+                             heed_init init, bool vector, heed_error *err) {
     if (rows < 1 || cols < 1 || rows > INT64_MAX / (int64_t)sizeof(heed_number) / cols) {
-        heed_fail(err, HEED_SHAPE, "weight '%s' cannot be (%" PRId64 ",%" PRId64 ")", name, rows, cols);
+        heed_fail(err, HEED_SHAPE, "weight '%s' cannot be (%" PRId64 ",%" PRId64 ")", name, rows,
+                  cols);
         return -1;
     }
     heed_map_entry *found = heed_map_find(&w->names, name, strlen(name));
-    if (found) return same_shape(&w->entry[found->value], rows, cols, err) ? found->value : -1;
-    if (!heed_reserve(w->host, (void **)&w->entry, &w->cap, w->count + 1, sizeof *w->entry, err)) return -1;
-    heed_map_entry *made = heed_map_put(&w->names, name, strlen(name), (int64_t)w->count, NULL, err);
-    if (!made) return -1;
+    if (found)
+        return same_shape(&w->entry[found->value], rows, cols, err) ? found->value : -1;
+    if (!heed_reserve(w->host, (void **)&w->entry, &w->cap, w->count + 1, sizeof *w->entry, err))
+        return -1;
+    heed_map_entry *made =
+        heed_map_put(&w->names, name, strlen(name), (int64_t)w->count, NULL, err);
+    if (!made)
+        return -1;
     w->entry[w->count] = (heed_weight_entry){
         .name = made->key, .rows = rows, .cols = cols, .init = init, .vector = vector};
     return (int64_t)w->count++;
@@ -64,21 +78,26 @@ int64_t heed_weights_declare(heed_weights *w, const char *name, int64_t rows, in
 
 bool heed_weights_make_grad(heed_weights *w, int64_t index, heed_error *err) {
     heed_weight_entry *e = &w->entry[index];
-    if (e->grad) return true;
+    if (e->grad)
+        return true;
     e->grad = heed_alloc(w->host, (size_t)(e->rows * e->cols), sizeof *e->grad, err);
     return e->grad != NULL;
 }
 
 static heed_weight_entry *find_or_fail(heed_weights *w, const char *name, heed_error *err) {
     heed_weight_entry *e = heed_weights_find(w, name);
-    if (!e) heed_fail(err, HEED_NAME, "the model has no weight '%s'", name);
+    if (!e)
+        heed_fail(err, HEED_NAME, "the model has no weight '%s'", name);
     return e;
 }
 
-bool heed_weights_borrow(heed_weights *w, const char *name, const heed_number *data, heed_error *err) {
+bool heed_weights_borrow(heed_weights *w, const char *name, const heed_number *data,
+                         heed_error *err) {
     heed_weight_entry *e = find_or_fail(w, name, err);
-    if (!e) return false;
-    if (!e->borrowed) heed_free(w->host, e->data);
+    if (!e)
+        return false;
+    if (!e->borrowed)
+        heed_free(w->host, e->data);
     e->data = (heed_number *)(uintptr_t)data; /* never written: `borrowed` says so */
     e->borrowed = true;
     return true;
@@ -86,10 +105,13 @@ bool heed_weights_borrow(heed_weights *w, const char *name, const heed_number *d
 
 bool heed_weights_own(heed_weights *w, const char *name, const heed_number *data, heed_error *err) {
     heed_weight_entry *e = find_or_fail(w, name, err);
-    if (!e) return false;
+    if (!e)
+        return false;
     size_t n = (size_t)(e->rows * e->cols);
-    heed_number *copy = e->data && !e->borrowed ? e->data : heed_alloc(w->host, n, sizeof *copy, err);
-    if (!copy) return false;
+    heed_number *copy =
+        e->data && !e->borrowed ? e->data : heed_alloc(w->host, n, sizeof *copy, err);
+    if (!copy)
+        return false;
     if (data)
         memmove(copy, data, n * sizeof *copy);
     else
@@ -102,18 +124,29 @@ bool heed_weights_own(heed_weights *w, const char *name, const heed_number *data
 static void draw(const heed_weight_entry *e, uint64_t seed) {
     heed_random r = {.seed = seed, .stream = heed_hash(e->name, strlen(e->name))};
     double limit = e->init.size * sqrt(6.0 / (double)(e->rows + e->cols));
-    for (int64_t i = 0; i < e->rows * e->cols; i++) switch (e->init.kind) {
-        case HEED_INIT_ZERO: e->data[i] = 0; break;
-        case HEED_INIT_ONE: e->data[i] = 1; break;
-        case HEED_INIT_NORMAL: e->data[i] = (heed_number)(e->init.size * heed_random_normal(&r)); break;
-        case HEED_INIT_XAVIER: e->data[i] = (heed_number)(limit * (2 * heed_random_unit(&r) - 1)); break;
+    for (int64_t i = 0; i < e->rows * e->cols; i++)
+        switch (e->init.kind) {
+        case HEED_INIT_ZERO:
+            e->data[i] = 0;
+            break;
+        case HEED_INIT_ONE:
+            e->data[i] = 1;
+            break;
+        case HEED_INIT_NORMAL:
+            e->data[i] = (heed_number)(e->init.size * heed_random_normal(&r));
+            break;
+        case HEED_INIT_XAVIER:
+            e->data[i] = (heed_number)(limit * (2 * heed_random_unit(&r) - 1));
+            break;
         }
 }
 
 bool heed_weights_init(heed_weights *w, uint64_t seed, heed_error *err) {
     for (size_t i = 0; i < w->count; i++) {
-        if (w->entry[i].data) continue;
-        if (!heed_weights_own(w, w->entry[i].name, NULL, err)) return false;
+        if (w->entry[i].data)
+            continue;
+        if (!heed_weights_own(w, w->entry[i].name, NULL, err))
+            return false;
         draw(&w->entry[i], seed);
     }
     return true;
@@ -122,6 +155,7 @@ bool heed_weights_init(heed_weights *w, uint64_t seed, heed_error *err) {
 void heed_weights_zero_grad(heed_weights *w) {
     for (size_t i = 0; i < w->count; i++) {
         heed_weight_entry *e = &w->entry[i];
-        if (e->grad) memset(e->grad, 0, (size_t)(e->rows * e->cols) * sizeof *e->grad);
+        if (e->grad)
+            memset(e->grad, 0, (size_t)(e->rows * e->cols) * sizeof *e->grad);
     }
 }

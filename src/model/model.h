@@ -1,7 +1,8 @@
 /* model.h: a model: what it is (config), its weights, its tokenizer; opened from a folder, or new.
  *
- * A family (families.def) is one file: a table of its config keys, a table of foreign weight names, a table of
- * foreign value names, and a function that records it. This header is all that other floors see of families.
+ * A family (families.def) is one file: a table of its config keys, a table of foreign weight names,
+ * a table of foreign value names, and a function that records it. This header is all that other
+ * floors see of families.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_MODEL_MODEL_H
@@ -10,53 +11,57 @@
 #include "block/block.h"
 #include "text/text.h"
 
-typedef enum { HEED_TIE_ALL, HEED_TIE_OUTPUT, HEED_TIE_NONE } heed_tie;
-
 /* Everything a family needs to record itself; filled from config.json or from a recipe. */
 typedef struct {
     char family[24]; /* model_type: "marian", "pegasus", "heed" */
     heed_stack encoder, decoder;
     int64_t vocab;
-    heed_tie tie;         /* which of source table, target table, output matrix are one */
-    bool scale_embedding; /* embeddings times sqrt(width) */
-    bool logits_bias;     /* a bias of 1 x vocab on the logits, not trained */
+    bool share_embeddings; /* source and target tokens have one table */
+    bool tie_output;       /* the output matrix is the target's table */
+    bool scale_embedding;  /* embeddings times sqrt(width) */
+    bool logits_bias;      /* a bias of 1 x vocab on the logits, not trained */
     int32_t pad, bos, eos, unk, decoder_start, forced_eos; /* -1: none */
     /* How to generate by default (generation_config.json). */
-    int64_t beam, max_length, min_length; /* max_length counts the start token, as in transformers */
+    int64_t beam, max_length,
+        min_length; /* max_length counts the start token, as in transformers */
     double length_penalty;
     bool early_stopping;
 } heed_config;
 
-/* The defaults of the 2017 base model: width 512, 8 heads, feed-forward 2048, 6+6 layers, dropout 0.1, Post-LN. */
+/* The defaults of the 2017 base model: width 512, 8 heads, feed-forward 2048, 6+6 layers, dropout
+ * 0.1, Post-LN. */
 heed_config heed_config_base(void);
 
-/* Fills config->family: "marian" (Post-LN) or "pegasus" (Pre-LN) where they can express it, else "heed"; `why`
- * then says what stands in the way ("positions 'rope'"). Families other than "heed" open in transformers. */
+/* Fills config->family: "marian" (Post-LN) or "pegasus" (Pre-LN) where they can express it, else
+ * "heed"; `why` then says what stands in the way ("positions 'rope'"). Families other than "heed"
+ * open in transformers. */
 void heed_config_choose_family(heed_config *config, char *why, size_t size);
 
 typedef struct heed_model heed_model;
 
-/* Opens a folder: config.json, generation_config.json, model.safetensors (or shards), tokenizer.json where there is
- * one. Weights stay mapped. Missing, unused and mis-shaped tensors are an error that names the first of each and
- * counts them. The engine must outlive it. */
+/* Opens a folder: config.json, generation_config.json, model.safetensors (or shards),
+ * tokenizer.json where there is one. Weights stay mapped. Missing, unused and mis-shaped tensors
+ * are an error that names the first of each and counts them. The engine must outlive it. */
 heed_model *heed_model_open(heed_engine *engine, const char *folder, heed_error *err);
-/* A model with initial weights; `seed` decides them. Takes over the tokenizer (also on failure; may be NULL). */
-heed_model *heed_model_new(heed_engine *engine, const heed_config *config, heed_tokenizer *tokenizer,
-                           uint64_t seed, heed_error *err);
+/* A model with initial weights; `seed` decides them. Takes over the tokenizer (also on failure; may
+ * be NULL). */
+heed_model *heed_model_new(heed_engine *engine, const heed_config *config,
+                           heed_tokenizer *tokenizer, uint64_t seed, heed_error *err);
 void heed_model_free(heed_model *m);
-/* Writes config.json, generation_config.json, model.safetensors, tokenizer.json and tokenizer_config.json into
- * `folder` (made if need be), each whole or not at all. */
+/* Writes config.json, generation_config.json, model.safetensors, tokenizer.json and
+ * tokenizer_config.json into `folder` (made if need be), each whole or not at all. */
 bool heed_model_save(const heed_model *m, const char *folder, heed_error *err);
 
 heed_engine *heed_model_engine(const heed_model *m);
 const heed_host *heed_model_host(const heed_model *m);
 const heed_config *heed_model_config(const heed_model *m);
 heed_weights *heed_model_weights(const heed_model *m); /* training changes them */
-const heed_tokenizer *heed_model_tokenizer(const heed_model *m); /* NULL where the folder has none */
+const heed_tokenizer *heed_model_tokenizer(
+    const heed_model *m);                           /* NULL where the folder has none */
 int64_t heed_model_parameters(const heed_model *m); /* trained numbers; tied ones once */
 
-/* What to record, and what was. Inputs: "input_ids" over row space "source", "decoder_input_ids" and, for the loss,
- * "labels" over "target". Decoder input i predicts label i. */
+/* What to record, and what was. Inputs: "input_ids" over row space "source", "decoder_input_ids"
+ * and, for the loss, "labels" over "target". Decoder input i predicts label i. */
 typedef struct {
     bool logits, loss;
     double smoothing;
@@ -69,8 +74,9 @@ typedef struct {
 } heed_outputs;
 heed_outputs heed_model_record(const heed_model *m, heed_build *b, const heed_want *want);
 
-/* Names between ours and transformers' ("encoder.0.self.q.weight" <-> "model.encoder.layers.0.self_attn.q_proj.weight";
- * "decoder.1.cross.weights" -> "cross_attentions.1"). False where there is none. */
+/* Names between ours and transformers' ("encoder.0.self.q.weight" <->
+ * "model.encoder.layers.0.self_attn.q_proj.weight"; "decoder.1.cross.weights" ->
+ * "cross_attentions.1"). False where there is none. */
 bool heed_model_weight_name(const heed_model *m, const char *ours, char *theirs, size_t size);
 bool heed_model_value_name(const heed_model *m, const char *ours, char *theirs, size_t size);
 

@@ -1,0 +1,43 @@
+/* encoder_decoder.c: the Transformer of Vaswani et al. 2017, section 3, as every encoder-decoder
+ * family records it.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/family.h"
+
+#include <math.h>
+
+static heed_value table(heed_build *b, const heed_config *c, const char *own) {
+    heed_init init = {HEED_INIT_NORMAL, 1 / sqrt((double)c->decoder.width)};
+    return heed_weight(b, c->share_embeddings ? "tokens.weight" : own, c->vocab, c->decoder.width,
+                       init);
+}
+
+static heed_value output_matrix(heed_build *b, const heed_config *c, heed_value target) {
+    heed_init init = {HEED_INIT_NORMAL, 1 / sqrt((double)c->decoder.width)};
+    return c->tie_output ? target : heed_weight(b, "head.weight", c->vocab, c->decoder.width, init);
+}
+
+heed_outputs heed_record_encoder_decoder(heed_build *b, const heed_config *c,
+                                         const heed_want *want) {
+    heed_outputs out = {{0}, {0}, {0}, {0}};
+    heed_space source = heed_rows(b, "source"), target = heed_rows(b, "target");
+    double scale = c->scale_embedding ? sqrt((double)c->decoder.width) : 1;
+    heed_value read = table(b, c, "source.weight"), write = table(b, c, "target.weight");
+    heed_value x = heed_embed(b, read, heed_input(b, "input_ids", source), scale);
+    out.memory = heed_block_stack(b, x, (heed_value){0}, "encoder", false, &c->encoder);
+    heed_value y = heed_embed(b, write, heed_input(b, "decoder_input_ids", target), scale);
+    if (!out.memory.id)
+        return out;
+    out.hidden = heed_block_stack(b, y, out.memory, "decoder", true, &c->decoder);
+    heed_value head = output_matrix(b, c, write), bias = {0};
+    if (c->logits_bias)
+        bias = heed_weight(b, "logits.bias", 1, c->vocab, (heed_init){HEED_INIT_ZERO, 0});
+    if (want->logits)
+        out.logits = heed_name(b, heed_product(b, out.hidden, head, bias), "logits");
+    if (want->loss) {
+        heed_value labels = heed_input(b, "labels", target);
+        out.loss =
+            heed_name(b, heed_xent(b, out.hidden, head, bias, labels, want->smoothing), "loss");
+    }
+    return out;
+}

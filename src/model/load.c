@@ -1,0 +1,176 @@
+/* load.c: from a folder to a model: what the model asks for is looked up in the file, by the
+ * family's names.
+ *
+ * A tensor may stand under several names (tied weights): all that are there must be equal. What is
+ * missing, has another shape, or is left over is an error; nothing is ever initialised in silence.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/family.h"
+
+#include "base/fs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH = 4096, NAME = 256, CONFIG_LIMIT = 16 << 20 };
+
+/* ---- config.json, generation_config.json, tokenizer.json ---- */
+
+static bool family_of(heed_model *m, const json_t *root, heed_error *err) {
+    const char *type = heed_json_string(root, "model_type", NULL, err);
+    if (!type)
+        return false;
+    m->family = heed_family_called(type);
+    if (!m->family)
+        return heed_fail(
+            err, HEED_NAME,
+            "model_type '%s' is no family known here (`heed info --families` lists them)", type);
+    snprintf(m->config.family, sizeof m->config.family, "%s", type);
+    return true;
+}
+
+static bool read_config(heed_model *m, const char *folder, heed_error *err) {
+    char path[PATH];
+    if (!heed_join_path(path, sizeof path, folder, "config.json", err))
+        return false;
+    json_t *root = heed_json_read(heed_model_host(m), path, CONFIG_LIMIT, err);
+    if (!root)
+        return false;
+    m->config = heed_config_base();
+    bool fine = family_of(m, root, err);
+    if (fine) {
+        const heed_key *tables[] = {m->family->keys, heed_generation_keys, heed_common_keys, NULL};
+        fine = heed_keys_read(root, "config.json", tables, &m->config, err) &&
+               m->family->finish(&m->config, err);
+    }
+    json_decref(root);
+    return fine;
+}
+
+static bool read_generation(heed_model *m, const char *folder, heed_error *err) {
+    char path[PATH];
+    if (!heed_join_path(path, sizeof path, folder, "generation_config.json", err))
+        return false;
+    if (!heed_is_file(path))
+        return true;
+    json_t *root = heed_json_read(heed_model_host(m), path, CONFIG_LIMIT, err);
+    if (!root)
+        return false;
+    const heed_key *tables[] = {heed_generation_keys, heed_common_keys, NULL};
+    bool fine = heed_keys_read(root, "generation_config.json", tables, &m->config, err);
+    json_decref(root);
+    return fine;
+}
+
+static bool read_tokenizer(heed_model *m, const char *folder, heed_error *err) {
+    char path[PATH];
+    if (!heed_join_path(path, sizeof path, folder, "tokenizer.json", err))
+        return false;
+    if (!heed_is_file(path))
+        return true;
+    m->tokenizer = heed_tokenizer_open(heed_model_host(m), path, err);
+    if (m->tokenizer)
+        m->config.unk = heed_token_id(m->tokenizer, "<unk>");
+    return m->tokenizer != NULL;
+}
+
+/* ---- Weights ---- */
+
+static bool same_shape(const heed_weight_entry *e, const heed_tensor *t) {
+    if (t->rank == 1)
+        return e->rows == 1 && e->cols == t->dim[0];
+    return t->rank == 2 && e->rows == t->dim[0] && e->cols == t->dim[1];
+}
+
+static bool take(heed_model *m, heed_weight_entry *e, const heed_tensor *t, heed_error *err) {
+    char shape[180];
+    if (!same_shape(e, t))
+        return heed_fail(err, HEED_SHAPE,
+                         "weight '%s' is %s in the file, the model wants (%" PRId64 ",%" PRId64 ")",
+                         t->name, heed_tensor_shape(t, shape), e->rows, e->cols);
+    if (t->type == HEED_F32 && (uintptr_t)t->data % sizeof(float) == 0)
+        return heed_weights_borrow(m->weights, e->name, t->data, err);
+    return heed_weights_own(m->weights, e->name, NULL, err) && heed_tensor_to_f32(t, e->data, err);
+}
+
+static bool equals(const heed_weight_entry *e, const heed_tensor *first, const heed_tensor *t,
+                   heed_error *err) {
+    if (t->type == first->type && t->bytes == first->bytes &&
+        !memcmp(t->data, first->data, t->bytes))
+        return true;
+    return heed_fail(err, HEED_VALUE,
+                     "'%s' and '%s' differ, but config.json ties them (weight '%s')", first->name,
+                     t->name, e->name);
+}
+
+/* Gives one weight its numbers; counts its tensors as used. */
+static bool load_weight(heed_model *m, heed_weight_entry *e, bool *used, heed_error *err) {
+    const heed_tensor *first = NULL, *base = heed_tensors_at(m->tensors, 0);
+    char name[NAME], asked[NAME] = "?";
+    for (int n = 0; heed_renamed(m->family->weights, e->name, n, name, sizeof name); n++) {
+        const heed_tensor *t = heed_tensors_find(m->tensors, name);
+        if (n == 0)
+            snprintf(asked, sizeof asked, "%s", name);
+        if (!t)
+            continue;
+        used[t - base] = true;
+        if (first ? !equals(e, first, t, err) : !take(m, e, t, err))
+            return false;
+        if (!first)
+            first = t;
+    }
+    if (first)
+        return true;
+    if (e->frozen)
+        return heed_weights_own(m->weights, e->name, NULL, err); /* a bias of zeros */
+    return heed_fail(err, HEED_NAME,
+                     "weight '%s' is missing in the file, the model wants (%" PRId64 ",%" PRId64
+                     ")",
+                     asked, e->rows, e->cols);
+}
+
+static bool may_be_unused(const heed_family *f, const char *name) {
+    for (const char *const *p = f->unused; *p; p++)
+        if (heed_name_matches(*p, name))
+            return true;
+    return false;
+}
+
+static bool nothing_left(const heed_model *m, const bool *used, heed_error *err) {
+    int64_t left = 0;
+    const char *first = NULL;
+    for (int64_t i = 0; i < heed_tensors_count(m->tensors); i++) {
+        const char *name = heed_tensors_at(m->tensors, i)->name;
+        if (used[i] || may_be_unused(m->family, name))
+            continue;
+        if (!left++)
+            first = name;
+    }
+    return !left ||
+           heed_fail(err, HEED_NAME,
+                     "%" PRId64 " tensors of the file have no place in the model, first '%s'", left,
+                     first);
+}
+
+static bool load_weights(heed_model *m, const char *folder, heed_error *err) {
+    m->tensors = heed_tensors_open(heed_model_host(m), folder, err);
+    if (!m->tensors)
+        return false;
+    bool *used =
+        heed_alloc(heed_model_host(m), (size_t)heed_tensors_count(m->tensors), sizeof *used, err);
+    bool fine = used != NULL;
+    for (int64_t i = 0; fine && i < heed_weights_count(m->weights); i++)
+        fine = load_weight(m, heed_weights_at(m->weights, i), used, err);
+    fine = fine && nothing_left(m, used, err);
+    heed_free(heed_model_host(m), used);
+    return fine;
+}
+
+bool heed_model_load(heed_model *m, const char *folder, heed_error *err) {
+    if (!heed_is_folder(folder))
+        return heed_fail(err, HEED_FILE, "there is no such folder");
+    return read_config(m, folder, err) && read_generation(m, folder, err) &&
+           read_tokenizer(m, folder, err) && heed_model_declare(m, err) &&
+           load_weights(m, folder, err);
+}

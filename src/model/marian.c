@@ -1,0 +1,26 @@
+/* marian.c: Marian (Junczys-Dowmunt et al. 2018) as transformers has it: norms behind each block
+ * (Post-LN), half-split sinusoidal positions, one table for source, target and output, a bias on
+ * the logits.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/family.h"
+
+static bool finish(heed_config *c, heed_error *err) {
+    (void)err;
+    heed_bart_finish(c, false);
+    return true;
+}
+
+static bool expresses(const heed_config *c, char *why, size_t size) {
+    return heed_bart_expresses(c, false, why, size);
+}
+
+const heed_family heed_family_marian = {.type = "marian",
+                                        .architecture = "MarianMTModel",
+                                        .keys = heed_bart_keys,
+                                        .finish = finish,
+                                        .expresses = expresses,
+                                        .record = heed_record_encoder_decoder,
+                                        .weights = heed_bart_weights,
+                                        .values = heed_bart_values,
+                                        .unused = heed_bart_unused};

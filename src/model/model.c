@@ -1,0 +1,130 @@
+/* model.c: the object: config, weights and tokenizer under one handle.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/family.h"
+
+#include "base/mem.h"
+#include "graph/op.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static heed_model *new_model(heed_engine *engine, heed_error *err) {
+    const heed_host *host = heed_engine_host(engine);
+    heed_model *m = heed_alloc(host, 1, sizeof *m, err);
+    if (!m)
+        return NULL;
+    m->engine = engine;
+    m->weights = heed_weights_new(host, err);
+    if (m->weights)
+        return m;
+    heed_free(host, m);
+    return NULL;
+}
+
+void heed_model_free(heed_model *m) {
+    if (!m)
+        return;
+    heed_weights_free(m->weights);
+    heed_tensors_free(m->tensors);
+    heed_tokenizer_free(m->tokenizer);
+    heed_free(heed_engine_host(m->engine), m);
+}
+
+/* Recording declares; the recording itself is thrown away. */
+bool heed_model_declare(heed_model *m, heed_error *err) {
+    heed_build *b = heed_build_new(m->engine, HEED_INFER, m->weights, err);
+    if (!b)
+        return false;
+    m->family->record(b, &m->config, &(heed_want){.logits = true});
+    bool fine = heed_build_check(b, err);
+    heed_build_free(b);
+    heed_weight_entry *bias = heed_weights_find(m->weights, "logits.bias");
+    if (bias)
+        bias->frozen = true;
+    return fine;
+}
+
+static bool ids_in_vocab(const heed_config *c, heed_error *err) {
+    const int32_t ids[] = {c->pad, c->bos, c->eos, c->unk, c->decoder_start, c->forced_eos};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        if (ids[i] >= c->vocab)
+            return heed_fail(err, HEED_VALUE, "token id %d is outside the vocabulary of %" PRId64,
+                             ids[i], c->vocab);
+    return true;
+}
+
+static bool tokenizer_fits(const heed_model *m, heed_error *err) {
+    if (!m->tokenizer || heed_vocab_size(m->tokenizer) <= m->config.vocab)
+        return true;
+    return heed_fail(err, HEED_SHAPE, "the tokenizer has %d ids, the model's vocabulary %" PRId64,
+                     heed_vocab_size(m->tokenizer), m->config.vocab);
+}
+
+heed_model *heed_model_new(heed_engine *engine, const heed_config *config,
+                           heed_tokenizer *tokenizer, uint64_t seed, heed_error *err) {
+    heed_model *m = new_model(engine, err);
+    if (!m) {
+        heed_tokenizer_free(tokenizer);
+        return NULL;
+    }
+    m->config = *config;
+    m->tokenizer = tokenizer;
+    m->family = heed_family_called(config->family);
+    if (!m->family)
+        heed_fail(err, HEED_NAME, "there is no family '%s'", config->family);
+    else if (ids_in_vocab(config, err) && tokenizer_fits(m, err) && heed_model_declare(m, err) &&
+             heed_weights_init(m->weights, seed, err))
+        return m;
+    heed_model_free(m);
+    return NULL;
+}
+
+heed_model *heed_model_open(heed_engine *engine, const char *folder, heed_error *err) {
+    heed_model *m = new_model(engine, err);
+    if (m && heed_model_load(m, folder, err) && ids_in_vocab(&m->config, err) &&
+        tokenizer_fits(m, err))
+        return m;
+    if (m)
+        heed_error_at(err, "cannot open '%s': ", folder);
+    heed_model_free(m);
+    return NULL;
+}
+
+heed_engine *heed_model_engine(const heed_model *m) {
+    return m->engine;
+}
+const heed_host *heed_model_host(const heed_model *m) {
+    return heed_engine_host(m->engine);
+}
+const heed_config *heed_model_config(const heed_model *m) {
+    return &m->config;
+}
+heed_weights *heed_model_weights(const heed_model *m) {
+    return m->weights;
+}
+const heed_tokenizer *heed_model_tokenizer(const heed_model *m) {
+    return m->tokenizer;
+}
+
+int64_t heed_model_parameters(const heed_model *m) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < heed_weights_count(m->weights); i++) {
+        const heed_weight_entry *e = heed_weights_at(m->weights, i);
+        if (!e->frozen)
+            n += e->rows * e->cols;
+    }
+    return n;
+}
+
+heed_outputs heed_model_record(const heed_model *m, heed_build *b, const heed_want *want) {
+    return m->family->record(b, &m->config, want);
+}
+
+bool heed_model_weight_name(const heed_model *m, const char *ours, char *theirs, size_t size) {
+    return heed_renamed(m->family->weights, ours, 0, theirs, size);
+}
+
+bool heed_model_value_name(const heed_model *m, const char *ours, char *theirs, size_t size) {
+    return heed_renamed(m->family->values, ours, 0, theirs, size);
+}

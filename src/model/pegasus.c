@@ -1,0 +1,25 @@
+/* pegasus.c: Pegasus (Zhang et al. 2020) as transformers has it: like Marian with the norm before
+ * each block (Pre-LN) and one behind each stack.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/family.h"
+
+static bool finish(heed_config *c, heed_error *err) {
+    (void)err;
+    heed_bart_finish(c, true);
+    return true;
+}
+
+static bool expresses(const heed_config *c, char *why, size_t size) {
+    return heed_bart_expresses(c, true, why, size);
+}
+
+const heed_family heed_family_pegasus = {.type = "pegasus",
+                                         .architecture = "PegasusForConditionalGeneration",
+                                         .keys = heed_bart_keys,
+                                         .finish = finish,
+                                         .expresses = expresses,
+                                         .record = heed_record_encoder_decoder,
+                                         .weights = heed_bart_weights,
+                                         .values = heed_bart_values,
+                                         .unused = heed_bart_unused};

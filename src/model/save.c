@@ -1,0 +1,111 @@
+/* save.c: a model as a Hugging Face folder: config.json, generation_config.json, model.safetensors,
+ * tokenizer.json, tokenizer_config.json. The weights are written last, so that a folder with
+ * weights is complete.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/family.h"
+
+#include "base/fs.h"
+#include "graph/op.h"
+
+#include <string.h>
+
+enum { PATH = 4096, NAME = 256 };
+
+static bool save_json(const heed_model *m, const char *folder, const char *name, const json_t *root,
+                      heed_error *err) {
+    char path[PATH];
+    return heed_join_path(path, sizeof path, folder, name, err) &&
+           heed_json_save(heed_model_host(m), path, root, 2, err);
+}
+
+static bool save_config(const heed_model *m, const char *folder, heed_error *err) {
+    const heed_family *f = m->family;
+    const heed_key *tables[] = {f->keys, heed_generation_keys + 5, NULL}; /* the token ids */
+    json_t *root = json_pack("{s:s, s:[s], s:s, s:b}", "model_type", f->type, "architectures",
+                             f->architecture, "dtype", "float32", "is_encoder_decoder", 1);
+    bool fine = root ? heed_keys_write(root, tables, &m->config, err) &&
+                           save_json(m, folder, "config.json", root, err)
+                     : heed_fail(err, HEED_NOMEM, "no memory to write config.json");
+    json_decref(root);
+    return fine;
+}
+
+/* The pad token must never be produced: transformers learns it from bad_words_ids. */
+static bool save_generation(const heed_model *m, const char *folder, heed_error *err) {
+    const heed_key *tables[] = {heed_generation_keys, NULL};
+    json_t *root = json_object();
+    bool fine = root ? heed_keys_write(root, tables, &m->config, err)
+                     : heed_fail(err, HEED_NOMEM, "no memory to write generation_config.json");
+    if (fine && m->config.pad >= 0)
+        json_object_set_new(root, "bad_words_ids", json_pack("[[i]]", (int)m->config.pad));
+    fine = fine && save_json(m, folder, "generation_config.json", root, err);
+    json_decref(root);
+    return fine;
+}
+
+static void set_token(const heed_model *m, json_t *root, const char *key, int32_t id) {
+    const char *text = id >= 0 ? heed_token_text(m->tokenizer, id) : NULL;
+    if (text)
+        json_object_set_new(root, key, json_string(text));
+}
+
+static bool save_tokenizer(const heed_model *m, const char *folder, heed_error *err) {
+    char path[PATH];
+    if (!m->tokenizer)
+        return true;
+    if (!heed_join_path(path, sizeof path, folder, "tokenizer.json", err) ||
+        !heed_tokenizer_save(m->tokenizer, path, err))
+        return false;
+    json_t *root = json_pack("{s:s, s:b, s:I}", "tokenizer_class", "PreTrainedTokenizerFast",
+                             "clean_up_tokenization_spaces", 0, "model_max_length",
+                             (json_int_t)m->config.encoder.max_positions);
+    if (!root)
+        return heed_fail(err, HEED_NOMEM, "no memory to write tokenizer_config.json");
+    set_token(m, root, "pad_token", m->config.pad);
+    set_token(m, root, "bos_token", m->config.bos);
+    set_token(m, root, "eos_token", m->config.eos);
+    set_token(m, root, "unk_token", m->config.unk);
+    bool fine = save_json(m, folder, "tokenizer_config.json", root, err);
+    json_decref(root);
+    return fine;
+}
+
+static bool describe(const heed_model *m, heed_region *names, const heed_weight_entry *e,
+                     heed_tensor *t, heed_error *err) {
+    char name[NAME];
+    if (!heed_model_weight_name(m, e->name, name, sizeof name))
+        return heed_fail(err, HEED_NAME, "family '%s' has no name for weight '%s'", m->family->type,
+                         e->name);
+    char *copy = heed_region_text(names, name, strlen(name), err);
+    *t = (heed_tensor){.name = copy,
+                       .type = HEED_F32,
+                       .rank = e->vector ? 1 : 2,
+                       .data = e->data,
+                       .bytes = (size_t)(e->rows * e->cols) * sizeof(float)};
+    t->dim[0] = e->vector ? e->cols : e->rows;
+    t->dim[1] = e->cols;
+    return copy != NULL;
+}
+
+static bool save_weights(const heed_model *m, const char *folder, heed_error *err) {
+    const heed_host *host = heed_model_host(m);
+    int64_t n = heed_weights_count(m->weights);
+    heed_region names = {.host = host};
+    heed_tensor *list = heed_alloc(host, (size_t)n, sizeof *list, err);
+    char path[PATH];
+    bool fine = list && heed_join_path(path, sizeof path, folder, "model.safetensors", err);
+    for (int64_t i = 0; fine && i < n; i++)
+        fine = describe(m, &names, heed_weights_at(m->weights, i), &list[i], err);
+    heed_meta format = {"format", "pt"};
+    fine = fine && heed_tensors_write(host, path, list, n, &format, 1, err);
+    heed_free(host, list);
+    heed_region_free(&names);
+    return fine;
+}
+
+bool heed_model_save(const heed_model *m, const char *folder, heed_error *err) {
+    return heed_make_folder(folder, err) && save_config(m, folder, err) &&
+           save_generation(m, folder, err) && save_tokenizer(m, folder, err) &&
+           save_weights(m, folder, err);
+}
