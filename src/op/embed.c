@@ -115,7 +115,7 @@ heed_value heed_embed(heed_build *b, heed_value table, heed_value ids, double sc
                            "an embedding wants one integer in each row, not %" PRId64 " columns",
                            is.cols);
     }
-    heed_limit_ints(b, ids, ts.rows, -1, "rows of the table");
+    heed_limit_ints(b, ids, ts.rows, -1, "the table");
     embed_attr attr = {.scale = scale};
     heed_shape out = heed_like(b, ids, ts.cols);
     out.cell = HEED_CELL_NUMBER;
