@@ -1,4 +1,4 @@
-/* recipe.c: any bytes as a recipe: refused with a line, or read, and then written and read to the same.
+/* recipe.c: any bytes as a recipe: refused with a line, or read, written, and read to the same.
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
@@ -29,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     heed_buf first = {0}, second = {0};
     heed_recipe_print(r, false, &first);
     heed_recipe *again = read_bytes(first.data, first.n);
-    if (!again || !heed_recipe_print(again, false, &second) || strcmp(first.data, second.data) != 0) {
+    if (!again || !heed_recipe_print(again, false, &second) ||
+        strcmp(first.data, second.data) != 0) {
         abort(); /* what was written does not read back to the same */
     }
     heed_recipe_free(again);
