@@ -34,8 +34,7 @@ typedef struct {
  * to source_start[i + 1]. */
 typedef struct {
     int64_t n;
-    const int64_t *source_start,
-        *target_start; /* n + 1 of each; the last one is the number of rows */
+    const int64_t *source_start, *target_start; /* n + 1 of each; the last is the rows of all */
     const int32_t *source_id, *target_id, *label;
     const int64_t *line;         /* n: where each pair came from */
     int64_t epoch, index, count; /* this is batch `index` of `count` in `epoch`, all from 0 */
@@ -44,6 +43,7 @@ typedef struct {
 /* What was too long. Lines are the pairs' numbers, in order. */
 typedef struct {
     int64_t kept, dropped, cut;
+    int64_t empty;            /* without a row on one side, special tokens included: left out */
     const int64_t *long_line; /* dropped + cut of them; lives as long as the heed_batches */
 } heed_batch_report;
 
