@@ -8,7 +8,8 @@
 
 /* Bits [from, to) of 64, where 0 <= from and to <= 64; none where from >= to. */
 static inline uint64_t heed_bits_between(int64_t from, int64_t to) {
-    if (from >= to) return 0;
+    if (from >= to)
+        return 0;
     return (~UINT64_C(0) >> (64 - (to - from))) << from;
 }
 
@@ -17,7 +18,8 @@ static inline int heed_lowest_bit(uint64_t bits) { /* bits != 0 */
     return __builtin_ctzll(bits);
 #else
     int i = 0;
-    while (!(bits >> i & 1)) i++;
+    while (!(bits >> i & 1))
+        i++;
     return i;
 #endif
 }
@@ -25,17 +27,23 @@ static inline int heed_lowest_bit(uint64_t bits) { /* bits != 0 */
 /* Bit j is set where query i may see key key0 + j of the piece that starts at key0. */
 static inline uint64_t heed_allowed_keys(const heed_attention *a, int64_t i, int64_t key0) {
     int64_t from = a->begin[i] - key0, to = (a->end[i] < a->keys ? a->end[i] : a->keys) - key0;
-    if (from < 0) from = 0;
-    if (to > HEED_KEY_PIECE) to = HEED_KEY_PIECE;
+    if (from < 0)
+        from = 0;
+    if (to > HEED_KEY_PIECE)
+        to = HEED_KEY_PIECE;
     uint64_t allowed = heed_bits_between(from, to);
-    if (!a->mask || !allowed) return allowed;
+    if (!a->mask || !allowed)
+        return allowed;
     const uint8_t *mask = a->mask + i * a->mask_stride + key0;
     uint64_t open = 0;
-    for (int64_t j = from; j < to; j++) open |= (uint64_t)(mask[j] != 0) << j;
+    for (int64_t j = from; j < to; j++)
+        open |= (uint64_t)(mask[j] != 0) << j;
     return allowed & open;
 }
 
 /* The row where key j lies. */
-static inline int64_t heed_key_row(const heed_attention *a, int64_t j) { return a->rows ? a->rows[j] : j; }
+static inline int64_t heed_key_row(const heed_attention *a, int64_t j) {
+    return a->rows ? a->rows[j] : j;
+}
 
 #endif

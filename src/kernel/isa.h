@@ -6,8 +6,8 @@
 
 #include "kernel/kernel.h"
 
-#define HEED_ISA(name)                                                                                       \
-    void heed_kernels_##name(heed_kernels *k);                                                               \
+#define HEED_ISA(name)                                                                             \
+    void heed_kernels_##name(heed_kernels *k);                                                     \
     const char *heed_missing_##name(void);
 #include "kernel/isa.def"
 #undef HEED_ISA

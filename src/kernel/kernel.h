@@ -20,9 +20,8 @@
 
 /* ---- Matrix product ------------------------------------------------------------------------- */
 
-/* B (k x n) lies packed in panels of nr columns: panel p holds, for each of k rows, nr neighbouring
- * values (columns p*nr ...), zeros behind column n. Packed size: heed_packed_size(k, n, nr)
- * numbers. */
+/* B (k x n) lies packed in panels of nr columns: panel p holds, for each of k rows, the nr columns
+ * from p*nr on, zeros behind column n. Packed size: heed_packed_size(k, n, nr) numbers. */
 static inline int64_t heed_panels(int64_t n, int64_t nr) {
     return (n + nr - 1) / nr;
 }
@@ -30,10 +29,11 @@ static inline int64_t heed_packed_size(int64_t k, int64_t n, int64_t nr) {
     return heed_panels(n, nr) * nr * k;
 }
 
-/* C rows [0, m), columns of the panels [panel0, panel1):  C = (accumulate ? C : 0) + A B, then +
- * bias[column] where bias is not NULL. Each element is one chain of multiply-adds in order of k =
- * 0, 1, 2 ..., starting from 0 or from the old C; the bias is added to the finished sum. A is m x k
- * with strides (in numbers): element (i, l) at a[i*a_row + l*a_col]. C is row-major, ldc >= n. */
+/* For the columns of panels [panel0, panel1):  C = (accumulate ? C : 0) + A B, then + bias[column]
+ * where bias is not NULL.
+ * A is m x k, element (i, l) at a[i*a_row + l*a_col] (strides in numbers); C is row-major, ldc >=
+ * n. Each element is one chain of multiply-adds in order of l = 0, 1, 2 ..., starting from 0 or
+ * from the old C; the bias is added to the finished sum. */
 typedef struct {
     int64_t m, n, k;
     const heed_real *a;
@@ -55,15 +55,15 @@ enum { HEED_KEY_PIECE = 64 }; /* keys are reduced in pieces [64 i, 64 i + 64) of
  *   score(i,j) = scale * dot(q_i, k_j) + bias[k_pos[j] - q_pos[i]]       for j allowed
  *   out_i = sum_j keep(i,j) softmax_j(score)(i,j) v_j,  lse_i = log sum_j exp score(i,j)
  *
- * Allowed: begin[i] <= j < end[i], and mask[i*mask_stride + j] != 0 where there is a mask.
- * Disallowed keys and values are not read into any sum (a NaN there changes nothing). No allowed
- * key: out_i = 0, lse_i = -inf, weights 0, all gradients 0. Each piece has its own maximum; pieces
- * merge in order of position, so a query gives the same bits whatever other queries, and keys
- * beyond its own, are in the call. Source: Vaswani et al. 2017 eq. 1; the merge: Milakov and
- * Gimelshein 2018; backward: Dao et al. 2022, alg. 4. */
+ * Allowed: begin[i] <= j < end[i], and mask[i*mask_stride + j] != 0 where there is a mask. Keys and
+ * values that are not allowed are never read (a NaN there changes nothing). No allowed key: out_i =
+ * 0, lse_i = -inf, weights 0, all gradients 0. Each piece has its own maximum; pieces merge in
+ * order of position, so a query gives the same bits whatever other queries, and keys beyond its
+ * own, are in the call, and whether or not lse and weights are wanted. Source: Vaswani et al. 2017
+ * eq. 1; Milakov and Gimelshein 2018 (merge); Dao et al. 2022, alg. 4. */
 typedef struct {
-    int64_t queries, keys, width,
-        value_width; /* width: of a query and a key; value_width: of a value */
+    int64_t queries, keys;
+    int64_t width, value_width; /* of a query and a key; of a value */
     const heed_real *q;
     int64_t q_stride;
     const heed_real *k, *v; /* key j at k + row(j)*k_stride, row(j) = rows ? rows[j] : j */
@@ -75,30 +75,28 @@ typedef struct {
     int64_t mask_stride;
     const heed_real *bias; /* or NULL; points at distance 0, indexed by k_pos - q_pos */
     const int32_t *q_pos, *k_pos;
-    const uint8_t
-        *keep; /* dropout on the weights: keep[i*keep_stride + j] 0 or 1; NULL = keep all */
+    const uint8_t *keep; /* dropout: keep[i*keep_stride + j] 0 or 1; NULL: keep all */
     int64_t keep_stride;
-    heed_real keep_scale; /* 1/(1-p) */
+    heed_real keep_scale; /* 1/(1-p), see heed_drop_scale */
     heed_real *out;
     int64_t out_stride;
-    heed_real *lse;     /* queries numbers; backward reads it */
-    heed_real *weights; /* or NULL: softmax without dropout, weights[i*weights_stride + j], 0 where
-                           disallowed */
+    heed_real *lse;     /* queries numbers, or NULL; backward reads it */
+    heed_real *weights; /* or NULL: softmax without dropout at [i*weights_stride + j], j < keys */
     int64_t weights_stride;
-    /* Backward only. d_q, d_k, d_v are added to (rows of d_k, d_v counted as those of k, v without
-     * `rows`). Order of the sums: d_k_j and d_v_j over i = 0, 1 ...; d_q_i over j = 0, 1 .... */
+    /* Backward only; reads out and lse. d_q, d_k, d_v are added to, each with its own stride; rows
+     * of d_k and d_v are those of k and v without `rows`. Order of the sums: d_k_j and d_v_j over
+     * i = 0, 1 ...; d_q_i over j = 0, 1 .... */
     const heed_real *d_out;
     int64_t d_out_stride;
-    heed_real *d_q, *d_k,
-        *d_v; /* strides q_stride, k_stride, v_stride of the gradients themselves: */
+    heed_real *d_q, *d_k, *d_v;
     int64_t d_q_stride, d_k_stride, d_v_stride;
     heed_real *d_bias; /* or NULL: like bias, added to */
 } heed_attention;
 
 /* ---- Randomness ----------------------------------------------------------------------------- */
 
-/* Element e of row r is kept if 32 random bits of Philox(key; counter = {e/4, r, stream low, stream
- * high}) word e%4 are >= threshold (threshold = p * 2^32, p the share dropped). */
+/* Element e of row r is kept if word e%4 of Philox(key; counter = {e/4, r, stream low, stream
+ * high}) is >= threshold = p * 2^32, p the share dropped. */
 typedef struct {
     uint32_t key[2];
     uint64_t stream;
@@ -113,8 +111,9 @@ static inline heed_real heed_drop_scale(uint32_t threshold) {
 typedef enum { HEED_RELU, HEED_GELU, HEED_GELU_TANH, HEED_SILU } heed_activation;
 
 /* One parameter's share of an Adam step (Kingma and Ba 2015; decay decoupled: Loshchilov and Hutter
- * 2019). g = grad * grad_scale + l2 * w;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2; w = w -
- * lr*decay*w - lr / bias1 * m / (sqrt(v) / sqrt(bias2) + eps) */
+ * 2019):
+ *   g = grad * grad_scale + l2 * w;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;
+ *   w = w - lr*decay*w - lr / bias1 * m / (sqrt(v) / sqrt(bias2) + eps) */
 typedef struct {
     heed_real lr, beta1, beta2, eps, decay, l2, bias1, bias2, grad_scale; /* bias1 = 1 - beta1^t */
 } heed_adam;
@@ -123,8 +122,7 @@ typedef struct {
     const char *isa;
     int64_t mr, nr; /* tile of the product: rows, columns of a panel */
 
-    /* Writes panels [panel0, panel1) of the packed form of B, element (l, j) at b[l*b_row +
-     * j*b_col]. */
+    /* Writes panels [panel0, panel1) of the packed form of B, (l, j) at b[l*b_row + j*b_col]. */
     void (*pack)(int64_t k, int64_t n, const heed_real *b, int64_t b_row, int64_t b_col,
                  int64_t panel0, int64_t panel1, heed_real *packed);
     void (*gemm)(const heed_gemm *g); /* |error| <= (k+2) u sum |a b| */
@@ -132,7 +130,7 @@ typedef struct {
     void (*attention)(const heed_attention *a);
     void (*attention_back)(const heed_attention *a);
 
-    /* Element-wise; out may be one of the inputs. */
+    /* Element-wise; out may be one of the inputs. act: |error| <= 4 u |x| (RELU: none). */
     void (*add)(int64_t n, const heed_real *a, const heed_real *b, heed_real *out);
     void (*mul)(int64_t n, const heed_real *a, const heed_real *b, heed_real *out);
     void (*scale)(int64_t n, heed_real s, const heed_real *a, heed_real *out);
@@ -140,8 +138,8 @@ typedef struct {
     /* out = dy * f'(x) */
     void (*act_back)(heed_activation f, int64_t n, const heed_real *x, const heed_real *dy,
                      heed_real *out);
-    void (*exp)(int64_t n, const heed_real *x,
-                heed_real *out); /* relative error <= 4 u; exp(-inf) = 0 */
+    /* Relative error <= 4 u; results below the smallest normal number may be 0. */
+    void (*exp)(int64_t n, const heed_real *x, heed_real *out);
 
     /* One row of n. */
     void (*softmax)(int64_t n, const heed_real *x, heed_real *out); /* all -inf: zeros */

@@ -1,5 +1,5 @@
-/* real.h: the number type of the engine: float, or double where the tree is compiled with HEED_DOUBLE for the
- * gradient checks (same source, see docs/numerics.md).
+/* real.h: the number type of the engine: float, or double where the tree is compiled with
+ * HEED_DOUBLE for the gradient checks (same source, see docs/numerics.md).
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_KERNEL_REAL_H

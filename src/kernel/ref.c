@@ -1,17 +1,19 @@
-/* ref.c: the definition of every kernel, in plain C for float and double; what faster sets are judged against.
+/* ref.c: the definition of every kernel, in plain C for float and double; what faster sets are
+ * judged against.
  *
- * This file: the table and the matrix product. The rest: ref_attention.c, ref_elements.c, ref_rows.c, ref_drop.c.
- * No multiply-add is fused here (-ffp-contract=off); sums over a row run in eight lanes (ref.h).
+ * This file: the table and the matrix product. The rest: ref_attention.c, ref_elements.c,
+ * ref_rows.c, ref_drop.c. No multiply-add is fused here (-ffp-contract=off); sums over a row run in
+ * eight lanes (ref.h).
  * SPDX-License-Identifier: MIT
  */
 #include "kernel/ref.h"
 
 #include "kernel/isa.h"
 
-enum { NR = 16 };
+enum { NR = 16, STEPS = 8 };
 
-static void pack(int64_t k, int64_t n, const heed_real *b, int64_t b_row, int64_t b_col, int64_t panel0,
-                 int64_t panel1, heed_real *packed) {
+static void pack(int64_t k, int64_t n, const heed_real *b, int64_t b_row, int64_t b_col,
+                 int64_t panel0, int64_t panel1, heed_real *packed) {
     for (int64_t p = panel0; p < panel1; p++)
         for (int64_t l = 0; l < k; l++)
             for (int64_t j = 0; j < NR; j++) {
@@ -20,30 +22,43 @@ static void pack(int64_t k, int64_t n, const heed_real *b, int64_t b_row, int64_
             }
 }
 
-/* sum[j] += a row of A times column j of the panel, each a chain in order of l. */
-static void add_products(int64_t k, const heed_real *a, int64_t a_col, const heed_real *panel, heed_real sum[NR]) {
-    heed_real chain[NR];
-    memcpy(chain, sum, sizeof chain);
-    for (int64_t l = 0; l < k; l++)
-        for (int j = 0; j < NR; j++) chain[j] += a[l * a_col] * panel[l * NR + j];
-    memcpy(sum, chain, sizeof chain);
+/* sum[j] += a row of A times column j of the panel, each a chain in order of l. Eight steps of l
+ * for each pass over the columns, in this shape, is what compilers turn into vector code. */
+static void add_products(int64_t k, const heed_real *a, int64_t a_col,
+                         const heed_real *restrict panel, heed_real *restrict sum) {
+    int64_t l = 0;
+    for (; l + STEPS <= k; l += STEPS, a += STEPS * a_col, panel += STEPS * NR)
+        for (int j = 0; j < NR; j++) {
+            heed_real chain = sum[j];
+            for (int step = 0; step < STEPS; step++)
+                chain += a[step * a_col] * panel[step * NR + j];
+            sum[j] = chain;
+        }
+    for (; l < k; l++, a += a_col, panel += NR)
+        for (int j = 0; j < NR; j++)
+            sum[j] += *a * panel[j];
 }
 
 static void gemm_row(const heed_gemm *g, int64_t i, int64_t p) {
     heed_real sum[NR] = {0}, *c = g->c + i * g->ldc + p * NR;
     int64_t columns = g->n - p * NR < NR ? g->n - p * NR : NR;
     if (g->accumulate)
-        for (int64_t j = 0; j < columns; j++) sum[j] = c[j];
+        for (int64_t j = 0; j < columns; j++)
+            sum[j] = c[j];
     add_products(g->k, g->a + i * g->a_row, g->a_col, g->packed + p * NR * g->k, sum);
-    for (int64_t j = 0; j < columns; j++) c[j] = g->bias ? sum[j] + g->bias[p * NR + j] : sum[j];
+    for (int64_t j = 0; j < columns; j++)
+        c[j] = g->bias ? sum[j] + g->bias[p * NR + j] : sum[j];
 }
 
 static void gemm(const heed_gemm *g) {
     for (int64_t p = g->panel0; p < g->panel1; p++)
-        for (int64_t i = 0; i < g->m; i++) gemm_row(g, i, p);
+        for (int64_t i = 0; i < g->m; i++)
+            gemm_row(g, i, p);
 }
 
-const char *heed_missing_ref(void) { return NULL; }
+const char *heed_missing_ref(void) {
+    return NULL;
+}
 
 void heed_kernels_ref(heed_kernels *k) {
     k->isa = "ref";

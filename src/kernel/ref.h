@@ -1,7 +1,7 @@
 /* ref.h: what the files of the reference share: scalar functions, sums, names of the kernels.
  *
- * Sums run in eight lanes (element i in lane i % 8) joined in one fixed order: a compiler may keep the lanes in
- * vector registers, and the error grows with n/8.
+ * Sums run in eight lanes (element i in lane i % 8) joined in one fixed order: a compiler may keep
+ * the lanes in vector registers, and the error grows with n/8.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_KERNEL_REF_H
@@ -15,17 +15,26 @@
 enum { HEED_REF_LANES = 8 };
 
 #ifdef HEED_DOUBLE
-static inline heed_real heed_ref_exp(heed_real x) { return exp(x); }
-static inline heed_real heed_ref_sqrt(heed_real x) { return sqrt(x); }
-/* P(X > x) of the normal distribution, x >= 0. */
-static inline heed_real heed_ref_tail(heed_real x) { return 0.5 * erfc(x * 0.70710678118654752440); }
-#else
-static inline heed_real heed_ref_sqrt(heed_real x) { return sqrtf(x); }
-
-/* e^x = 2^n e^r with n = round(x / ln 2), |r| <= ln(2)/2; e^r = 1 + r + r^2 P(r), P by tools/fit_kernels.py.
- * Results below the smallest normal number are 0. */
 static inline heed_real heed_ref_exp(heed_real x) {
-    const float round = 12582912.0f; /* 1.5 * 2^23: adding it leaves the nearest integer in the low bits */
+    return exp(x);
+}
+static inline heed_real heed_ref_sqrt(heed_real x) {
+    return sqrt(x);
+}
+/* P(X > x) of the normal distribution, x >= 0. */
+static inline heed_real heed_ref_tail(heed_real x) {
+    return 0.5 * erfc(x * 0.70710678118654752440);
+}
+#else
+static inline heed_real heed_ref_sqrt(heed_real x) {
+    return sqrtf(x);
+}
+
+/* e^x = 2^n e^r with n = round(x / ln 2), |r| <= ln(2)/2; e^r = 1 + r + r^2 P(r), P by
+ * tools/fit_kernels.py. Results below the smallest normal number are 0. */
+static inline heed_real heed_ref_exp(heed_real x) {
+    const float round =
+        12582912.0f; /* 1.5 * 2^23: adding it leaves the nearest integer in the low bits */
     float t = x * 0x1.715476p+0f + round, n = t - round;
     float r = (x - n * 0x1.62ep-1f) - n * 0x1.0bfbe8p-15f;
     float p = 0x1.6a2352p-10f;
@@ -44,26 +53,32 @@ static inline heed_real heed_ref_exp(heed_real x) {
     return x != x ? x : p;
 }
 
-/* P(X > x) of the normal distribution, x >= 0: exp(-x^2/2) t T(t), t = 1/(1 + 0.35 x), T by tools/fit_kernels.py. */
+/* P(X > x) of the normal distribution, x >= 0: exp(-x^2/2) t T(t), t = 1/(1 + 0.35 x), T by
+ * tools/fit_kernels.py. */
 static inline heed_real heed_ref_tail(heed_real x) {
-    static const float T[9] = {0x1.1df1d4p-3f, 0x1.1e6fe6p-3f, 0x1.ead5e2p-4f, 0x1.b0291ep-4f, -0x1.7aa148p-6f,
-                               0x1.45fd08p-3f, -0x1.05d9eep-2f, 0x1.26da9ap-3f, -0x1.dd86d8p-6f};
+    static const float T[9] = {0x1.1df1d4p-3f,  0x1.1e6fe6p-3f,  0x1.ead5e2p-4f,
+                               0x1.b0291ep-4f,  -0x1.7aa148p-6f, 0x1.45fd08p-3f,
+                               -0x1.05d9eep-2f, 0x1.26da9ap-3f,  -0x1.dd86d8p-6f};
     float t = 1.0f / (1.0f + 0.35f * x), sum = T[8];
-    for (int i = 7; i >= 0; i--) sum = sum * t + T[i];
+    for (int i = 7; i >= 0; i--)
+        sum = sum * t + T[i];
     return heed_ref_exp(-0.5f * x * x) * (t * sum);
 }
 #endif
 
 static inline heed_real heed_ref_total(const heed_real lane[HEED_REF_LANES]) {
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
 static inline heed_real heed_ref_dot(int64_t n, const heed_real *a, const heed_real *b) {
     heed_real lane[HEED_REF_LANES] = {0};
     int64_t i = 0;
     for (; i + HEED_REF_LANES <= n; i += HEED_REF_LANES)
-        for (int j = 0; j < HEED_REF_LANES; j++) lane[j] += a[i + j] * b[i + j];
-    for (int j = 0; i + j < n; j++) lane[j] += a[i + j] * b[i + j];
+        for (int j = 0; j < HEED_REF_LANES; j++)
+            lane[j] += a[i + j] * b[i + j];
+    for (int j = 0; i + j < n; j++)
+        lane[j] += a[i + j] * b[i + j];
     return heed_ref_total(lane);
 }
 
