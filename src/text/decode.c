@@ -1,0 +1,238 @@
+/* decode.c: the decoders: a list of token texts made into the list whose texts, joined, are the
+ * answer.
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "text/byte_level.h"
+#include "text/metaspace.h"
+#include "text/part.h"
+#include "text/pattern.h"
+
+static const char REPLACEMENT[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+/* ---- ByteFallback -------------------------------------------------------------------------- */
+
+static int hex(char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
+}
+
+/* The byte of "<0xNN>", -1 for another text. */
+static int byte_piece(const char *s, size_t n) {
+    if (n != 6 || memcmp(s, "<0x", 3) != 0 || s[5] != '>' || hex(s[3]) < 0 || hex(s[4]) < 0) {
+        return -1;
+    }
+    return hex(s[3]) * 16 + hex(s[4]);
+}
+
+/* The bytes gathered at the end of texts_next become one text; or, where they are no UTF-8, a
+ * replacement character for each. */
+static bool end_bytes(heed_work *work, size_t *gathered) {
+    heed_texts *next = &work->texts_next;
+    if (*gathered == 0 || next->data.failed) {
+        return *gathered == 0 || heed_work_full(work);
+    }
+    size_t n = *gathered;
+    *gathered = 0;
+    if (heed_utf8_check(next->data.data + next->data.n - n, n) == n) {
+        return heed_texts_end(work, next);
+    }
+    next->data.n -= n;
+    for (size_t i = 0; i < n; i++) {
+        heed_buf_text(&next->data, REPLACEMENT);
+        if (!heed_texts_end(work, next)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool decode_bytes(const void *settings, heed_work *work) {
+    (void)settings;
+    size_t gathered = 0;
+    for (size_t i = 0; i < work->texts.n; i++) {
+        size_t n = 0;
+        const char *s = heed_texts_at(&work->texts, i, &n);
+        int byte = byte_piece(s, n);
+        if (byte >= 0) {
+            char c = (char)byte;
+            heed_buf_add(&work->texts_next.data, &c, 1);
+            gathered++;
+            continue;
+        }
+        if (!end_bytes(work, &gathered)) {
+            return false;
+        }
+        heed_buf_add(&work->texts_next.data, s, n);
+        if (!heed_texts_end(work, &work->texts_next)) {
+            return false;
+        }
+    }
+    if (!end_bytes(work, &gathered)) {
+        return false;
+    }
+    heed_texts_turn(work);
+    return true;
+}
+
+/* ---- Fuse ---------------------------------------------------------------------------------- */
+
+static bool decode_fuse(const void *settings, heed_work *work) {
+    (void)settings;
+    if (work->texts.n > 0) {
+        work->texts.end[0] = work->texts.data.n;
+        work->texts.n = 1;
+        return true;
+    }
+    return heed_texts_end(work, &work->texts); /* of no texts it makes an empty one */
+}
+
+/* ---- Replace ------------------------------------------------------------------------------- */
+
+typedef struct {
+    const heed_pattern *pattern;
+    const char *content;
+    size_t n;
+} replace;
+
+static bool read_replace(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
+    replace *r = settings;
+    const char *content = heed_json_string(json, "content", &r->n, err);
+    if (!content) {
+        return false;
+    }
+    r->content = heed_region_text(&t->region, content, r->n, err);
+    r->pattern = heed_pattern_read(t, json, "pattern", err);
+    return r->content && r->pattern;
+}
+
+static bool decode_replace(const void *settings, heed_work *work) {
+    const replace *r = settings;
+    heed_buf *out = &work->texts_next.data;
+    for (size_t i = 0; i < work->texts.n; i++) {
+        size_t n = 0;
+        const char *s = heed_texts_at(&work->texts, i, &n);
+        work->cuts.n = 0;
+        if (!heed_pattern_cut(r->pattern, work, s, n, &work->cuts)) {
+            return false;
+        }
+        for (size_t k = 0; k < work->cuts.n; k++) {
+            heed_cut cut = work->cuts.item[k];
+            heed_buf_add(out, cut.match ? r->content : s + cut.from,
+                         cut.match ? r->n : cut.to - cut.from);
+        }
+        if (!heed_texts_end(work, &work->texts_next)) {
+            return false;
+        }
+    }
+    heed_texts_turn(work);
+    return true;
+}
+
+/* ---- Strip --------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *what; /* one character */
+    size_t n;
+    int64_t start, stop; /* how many of it go at most, at each end of each text */
+} strip;
+
+static bool read_strip(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
+    strip *s = settings;
+    if (!heed_read_char(t, json, "content", &s->what, &s->n, err) ||
+        !heed_json_int(json, "start", &s->start, err) ||
+        !heed_json_int(json, "stop", &s->stop, err)) {
+        return false;
+    }
+    return (s->start >= 0 && s->stop >= 0) ||
+           heed_fail(err, HEED_FILE, "start %lld and stop %lld must not be negative",
+                     (long long)s->start, (long long)s->stop);
+}
+
+static bool decode_strip(const void *settings, heed_work *work) {
+    const strip *set = settings;
+    for (size_t i = 0; i < work->texts.n; i++) {
+        size_t n = 0;
+        const char *s = heed_texts_at(&work->texts, i, &n);
+        for (int64_t k = 0; k < set->start && n >= set->n && memcmp(s, set->what, set->n) == 0;
+             k++) {
+            s += set->n;
+            n -= set->n;
+        }
+        for (int64_t k = 0;
+             k < set->stop && n >= set->n && memcmp(s + n - set->n, set->what, set->n) == 0; k++) {
+            n -= set->n;
+        }
+        heed_buf_add(&work->texts_next.data, s, n);
+        if (!heed_texts_end(work, &work->texts_next)) {
+            return false;
+        }
+    }
+    heed_texts_turn(work);
+    return true;
+}
+
+/* ---- ByteLevel ----------------------------------------------------------------------------- */
+
+/* The bytes at s that a decoder of UTF-8 would take for one broken character (Unicode Standard,
+ * section 3.9, U+FFFD substitution of maximal subparts). */
+static size_t broken(const char *s, size_t n) {
+    unsigned char lead = (unsigned char)s[0];
+    size_t wants = lead >= 0xf0 && lead <= 0xf4   ? 4
+                   : lead >= 0xe0 && lead <= 0xef ? 3
+                   : lead >= 0xc2 && lead <= 0xdf ? 2
+                                                  : 1;
+    for (size_t i = 1; i < wants; i++) {
+        unsigned char low = 0x80, high = 0xbf;
+        if (i == 1) {
+            low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : low;
+            high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : high;
+        }
+        if (i >= n || (unsigned char)s[i] < low || (unsigned char)s[i] > high) {
+            return i;
+        }
+    }
+    return 1;
+}
+
+bool heed_byte_level_decode(const void *settings, heed_work *work) {
+    (void)settings;
+    heed_buf bytes = {.host = work->host};
+    for (size_t i = 0; i < work->texts.n; i++) {
+        size_t n = 0;
+        const char *s = heed_texts_at(&work->texts, i, &n);
+        heed_byte_level_bytes(s, n, &bytes);
+    }
+    for (size_t at = 0; at < bytes.n;) {
+        size_t good = heed_utf8_check(bytes.data + at, bytes.n - at);
+        heed_buf_add(&work->texts_next.data, bytes.data + at, good);
+        at += good;
+        if (at < bytes.n) {
+            heed_buf_text(&work->texts_next.data, REPLACEMENT);
+            at += broken(bytes.data + at, bytes.n - at);
+        }
+    }
+    bool ok = !bytes.failed || heed_work_full(work);
+    heed_buf_free(&bytes);
+    if (!ok || !heed_texts_end(work, &work->texts_next)) {
+        return false;
+    }
+    heed_texts_turn(work);
+    return true;
+}
+
+static const heed_part_kind kinds[] = {
+    {"Metaspace", sizeof(heed_metaspace), heed_metaspace_read, heed_metaspace_decode},
+    {"ByteFallback", 0, NULL, decode_bytes},
+    {"Fuse", 0, NULL, decode_fuse},
+    {"Replace", sizeof(replace), read_replace, decode_replace},
+    {"Strip", sizeof(strip), read_strip, decode_strip},
+    {"ByteLevel", 0, heed_byte_level_read_decoder, heed_byte_level_decode},
+};
+const heed_part_table heed_decoders = {"decoder", "decoders", kinds,
+                                       sizeof kinds / sizeof kinds[0]};

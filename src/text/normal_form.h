@@ -1,0 +1,17 @@
+/* normal_form.h: Unicode normal forms that keep the origin of every byte.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEED_TEXT_NORMAL_FORM_H
+#define HEED_TEXT_NORMAL_FORM_H
+
+#include "text/work.h"
+
+typedef struct {
+    bool compatible; /* K: ligatures, full width and the like are taken apart too */
+    bool compose;    /* C: and put together again */
+} heed_normal_form;
+
+/* work->now in that form. A composed character has the origin of all it was made of. */
+bool heed_normal_form_apply(const heed_normal_form *form, heed_work *work);
+
+#endif

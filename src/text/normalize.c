@@ -1,0 +1,214 @@
+/* normalize.c: the normalizers: work->now rewritten, code point by code point, with its origins.
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "base/utf8.h"
+#include "text/normal_form.h"
+#include "text/part.h"
+#include "text/pattern.h"
+#include "text/unicode.h"
+
+static bool apply_form(const void *settings, heed_work *work) {
+    return heed_normal_form_apply(settings, work);
+}
+
+static bool read_nfc(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
+    (void)t, (void)json, (void)err;
+    ((heed_normal_form *)settings)->compose = true;
+    return true;
+}
+
+static bool read_nfkd(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
+    (void)t, (void)json, (void)err;
+    ((heed_normal_form *)settings)->compatible = true;
+    return true;
+}
+
+static bool read_nfkc(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
+    return read_nfc(t, json, settings, err) && read_nfkd(t, json, settings, err);
+}
+
+static bool lower_ascii(heed_strand *s) {
+    for (size_t i = 0; i < s->n; i++) {
+        if ((unsigned char)s->text[i] >= 0x80) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        char c = s->text[i];
+        s->text[i] = (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+    }
+    return true;
+}
+
+static bool apply_lowercase(const void *settings, heed_work *work) {
+    (void)settings;
+    if (lower_ascii(&work->now)) {
+        return true;
+    }
+    const heed_strand *s = &work->now;
+    for (size_t at = 0; at < s->n;) {
+        uint32_t cp = 0, lower[2];
+        size_t n = (size_t)heed_utf8_next(s->text + at, s->n - at, &cp);
+        int count = heed_lower(cp, lower);
+        for (int i = 0; i < count; i++) {
+            char utf8[4];
+            size_t bytes = (size_t)heed_utf8_put(lower[i], utf8);
+            if (!heed_strand_put(work, &work->next, utf8, bytes, s->from[at])) {
+                return false;
+            }
+        }
+        at += n;
+    }
+    heed_work_turn(work);
+    return true;
+}
+
+typedef struct {
+    const heed_pattern *pattern;
+    const char *content;
+    size_t n;
+} replace;
+
+static bool read_replace(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
+    replace *r = settings;
+    const char *content = heed_json_string(json, "content", &r->n, err);
+    if (!content) {
+        return false;
+    }
+    r->content = heed_region_text(&t->region, content, r->n, err);
+    r->pattern = heed_pattern_read(t, json, "pattern", err);
+    return r->content && r->pattern;
+}
+
+/* What a cut of `now` came from: all its bytes; an empty one came from where it stands. */
+static heed_origin origin_of(const heed_strand *s, heed_cut cut) {
+    if (cut.from == cut.to) {
+        uint32_t at = cut.from < s->n ? s->from[cut.from].begin : s->from[s->n - 1].end;
+        return (heed_origin){at, at};
+    }
+    heed_origin from = s->from[cut.from];
+    for (size_t i = cut.from; i < cut.to; i++) {
+        from.begin = s->from[i].begin < from.begin ? s->from[i].begin : from.begin;
+        from.end = s->from[i].end > from.end ? s->from[i].end : from.end;
+    }
+    return from;
+}
+
+static bool apply_replace(const void *settings, heed_work *work) {
+    const replace *r = settings;
+    const heed_strand *s = &work->now;
+    work->cuts.n = 0;
+    if (s->n == 0 || !heed_pattern_cut(r->pattern, work, s->text, s->n, &work->cuts)) {
+        return s->n == 0;
+    }
+    for (size_t i = 0; i < work->cuts.n; i++) {
+        heed_cut cut = work->cuts.item[i];
+        bool ok = cut.match ? heed_strand_put(work, &work->next, r->content, r->n,
+                                              origin_of(s, cut))
+                            : heed_strand_copy(work, &work->next, s, cut.from, cut.to);
+        if (!ok) {
+            return false;
+        }
+    }
+    heed_work_turn(work);
+    return true;
+}
+
+typedef struct {
+    bool left, right;
+} strip;
+
+static bool read_strip(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
+    (void)t;
+    strip *s = settings;
+    return heed_json_bool(json, "strip_left", &s->left, err) &&
+           heed_json_bool(json, "strip_right", &s->right, err);
+}
+
+/* Where the white space ends that begins the text; n where there is nothing else. */
+static size_t skip_space(const heed_strand *s) {
+    size_t at = 0;
+    while (at < s->n) {
+        uint32_t cp = 0;
+        int n = heed_utf8_next(s->text + at, s->n - at, &cp);
+        if (!heed_is_space(cp)) {
+            break;
+        }
+        at += (size_t)n;
+    }
+    return at;
+}
+
+/* Where the white space begins that ends the text, not before `low`. */
+static size_t skip_space_back(const heed_strand *s, size_t low) {
+    size_t end = s->n;
+    while (end > low) {
+        size_t at = end - 1;
+        while (at > low && ((unsigned char)s->text[at] & 0xc0) == 0x80) {
+            at--;
+        }
+        uint32_t cp = 0;
+        heed_utf8_next(s->text + at, end - at, &cp);
+        if (!heed_is_space(cp)) {
+            break;
+        }
+        end = at;
+    }
+    return end;
+}
+
+static bool apply_strip(const void *settings, heed_work *work) {
+    const strip *set = settings;
+    size_t from = set->left ? skip_space(&work->now) : 0;
+    size_t to = set->right ? skip_space_back(&work->now, from) : work->now.n;
+    if (from == 0 && to == work->now.n) {
+        return true;
+    }
+    if (!heed_strand_copy(work, &work->next, &work->now, from, to)) {
+        return false;
+    }
+    heed_work_turn(work);
+    return true;
+}
+
+typedef struct {
+    const char *text;
+    size_t n;
+} prepend;
+
+static bool read_prepend(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
+    prepend *p = settings;
+    const char *text = heed_json_string(json, "prepend", &p->n, err);
+    p->text = text ? heed_region_text(&t->region, text, p->n, err) : NULL;
+    return p->text != NULL;
+}
+
+static bool apply_prepend(const void *settings, heed_work *work) {
+    const prepend *p = settings;
+    const heed_strand *s = &work->now;
+    if (s->n == 0) {
+        return true;
+    }
+    heed_origin nothing = {s->from[0].begin, s->from[0].begin};
+    if (!heed_strand_put(work, &work->next, p->text, p->n, nothing) ||
+        !heed_strand_copy(work, &work->next, s, 0, s->n)) {
+        return false;
+    }
+    heed_work_turn(work);
+    return true;
+}
+
+static const heed_part_kind kinds[] = {
+    {"NFC", sizeof(heed_normal_form), read_nfc, apply_form},
+    {"NFD", sizeof(heed_normal_form), NULL, apply_form},
+    {"NFKC", sizeof(heed_normal_form), read_nfkc, apply_form},
+    {"NFKD", sizeof(heed_normal_form), read_nfkd, apply_form},
+    {"Lowercase", 0, NULL, apply_lowercase},
+    {"Replace", sizeof(replace), read_replace, apply_replace},
+    {"Strip", sizeof(strip), read_strip, apply_strip},
+    {"Prepend", sizeof(prepend), read_prepend, apply_prepend},
+};
+const heed_part_table heed_normalizers = {"normalizer", "normalizers", kinds,
+                                          sizeof kinds / sizeof kinds[0]};

@@ -1,0 +1,225 @@
+/* pattern.c: looking for a text, or for a regular expression with PCRE2.
+ *
+ * Invariant: a match moves the search on by at least one byte, and an empty match that touches the
+ * match before it is passed over, as Oniguruma's iterator does.
+ * SPDX-License-Identifier: MIT
+ */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "text/pattern.h"
+
+#include <pcre2.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+
+enum { MATCH_LIMIT = 10000000, DEPTH_LIMIT = 100000, HEAP_LIMIT_KIB = 1 << 16 };
+
+struct heed_pattern {
+    heed_pattern *after;
+    const char *text; /* NULL for an expression */
+    size_t n;
+    pcre2_general_context *memory;
+    pcre2_match_context *limits;
+    pcre2_code *code;
+};
+
+static void *take(size_t bytes, void *host) {
+    return heed_alloc(host, bytes, 1, NULL);
+}
+
+static void give(void *p, void *host) {
+    heed_free(host, p);
+}
+
+static heed_pattern *new_pattern(heed_tokenizer *t, heed_error *err) {
+    heed_pattern *p = heed_region_alloc(&t->region, 1, sizeof *p, err);
+    if (p) {
+        p->after = t->patterns;
+        t->patterns = p;
+    }
+    return p;
+}
+
+void heed_patterns_free(heed_pattern *first) {
+    for (heed_pattern *p = first; p; p = p->after) { /* the structs lie in the region */
+        pcre2_code_free(p->code);
+        pcre2_match_context_free(p->limits);
+        pcre2_general_context_free(p->memory);
+    }
+}
+
+static bool compile(heed_pattern *p, const heed_buf *regex, heed_error *err) {
+    int code = 0;
+    PCRE2_SIZE at = 0;
+    pcre2_compile_context *context = pcre2_compile_context_create(p->memory);
+    if (!context) {
+        return heed_fail(err, HEED_NOMEM, "out of memory: a regex of %zu bytes", regex->n);
+    }
+    pcre2_set_newline(context, PCRE2_NEWLINE_LF);
+    uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NO_UTF_CHECK;
+    p->code = pcre2_compile((PCRE2_SPTR)regex->data, regex->n, options, &code, &at, context);
+    pcre2_compile_context_free(context);
+    if (!p->code && code == PCRE2_ERROR_HEAP_FAILED) {
+        return heed_fail(err, HEED_NOMEM, "out of memory: a regex of %zu bytes", regex->n);
+    }
+    if (!p->code) {
+        PCRE2_UCHAR text[120];
+        pcre2_get_error_message(code, text, sizeof text);
+        return heed_fail(err, HEED_FILE, "regex: %s at byte %zu of '%s'", (char *)text, (size_t)at,
+                         regex->data);
+    }
+    pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE); /* where it fails the interpreter runs */
+    return true;
+}
+
+heed_pattern *heed_pattern_regex(heed_tokenizer *t, const char *regex, size_t n, heed_error *err) {
+    heed_pattern *p = new_pattern(t, err);
+    if (!p) {
+        return NULL;
+    }
+    heed_buf buf = {.host = t->host};
+    bool ok = heed_regex_translate(regex, n, &buf, err);
+    if (ok && buf.n == 0) {
+        ok = heed_fail(err, HEED_FILE, "regex: it is empty");
+    }
+    if (ok) {
+        p->memory = pcre2_general_context_create(take, give, (void *)(uintptr_t)t->host);
+        p->limits = p->memory ? pcre2_match_context_create(p->memory) : NULL;
+        ok = p->limits ? compile(p, &buf, err)
+                       : heed_fail(err, HEED_NOMEM, "out of memory: a regex of %zu bytes", n);
+    }
+    if (ok) {
+        pcre2_set_match_limit(p->limits, MATCH_LIMIT);
+        pcre2_set_depth_limit(p->limits, DEPTH_LIMIT);
+        pcre2_set_heap_limit(p->limits, HEAP_LIMIT_KIB);
+    }
+    heed_buf_free(&buf);
+    return ok ? p : NULL;
+}
+
+heed_pattern *heed_pattern_read(heed_tokenizer *t, const json_t *json, const char *key,
+                                heed_error *err) {
+    const json_t *object = heed_json_object(json, key, err);
+    if (!object) {
+        return NULL;
+    }
+    const json_t *text = json_object_get(object, "String");
+    const json_t *regex = json_object_get(object, "Regex");
+    const json_t *one = text ? text : regex;
+    if (json_object_size(object) != 1 || !json_is_string(one)) {
+        heed_fail(err, HEED_FILE, "key '%s' wants one of {\"String\": text} and {\"Regex\": text}",
+                  key);
+        return NULL;
+    }
+    if (regex) {
+        return heed_pattern_regex(t, json_string_value(regex), json_string_length(regex), err);
+    }
+    heed_pattern *p = new_pattern(t, err);
+    if (!p) {
+        return NULL;
+    }
+    p->n = json_string_length(text);
+    if (p->n == 0) {
+        heed_fail(err, HEED_FILE, "key '%s' looks for an empty text", key);
+        return NULL;
+    }
+    p->text = heed_region_text(&t->region, json_string_value(text), p->n, err);
+    return p->text ? p : NULL;
+}
+
+/* Appends what lies before a match, and the match. */
+static bool add_match(heed_work *work, heed_cuts *cuts, size_t done, size_t from, size_t to) {
+    return (from == done || heed_cuts_add(work, cuts, done, from, false)) &&
+           heed_cuts_add(work, cuts, from, to, true);
+}
+
+static bool cut_text(const heed_pattern *p, heed_work *work, const char *text, size_t n,
+                     heed_cuts *cuts, size_t *done) {
+    size_t at = 0;
+    while (n - at >= p->n) {
+        const char *found = memchr(text + at, p->text[0], n - at - p->n + 1);
+        if (!found) {
+            break;
+        }
+        at = (size_t)(found - text);
+        if (memcmp(found, p->text, p->n) != 0) {
+            at++;
+            continue;
+        }
+        if (!add_match(work, cuts, *done, at, at + p->n)) {
+            return false;
+        }
+        at += p->n;
+        *done = at;
+    }
+    return true;
+}
+
+static size_t char_after(const char *text, size_t n, size_t at) {
+    uint32_t cp = 0;
+    int bytes = heed_utf8_next(text + at, n - at, &cp);
+    return at + (size_t)(bytes > 0 ? bytes : 1);
+}
+
+static void free_match(void *match) {
+    pcre2_match_data_free(match);
+}
+
+static bool cut_regex(const heed_pattern *p, heed_work *work, const char *text, size_t n,
+                      heed_cuts *cuts, size_t *done) {
+    pcre2_match_data *data = work->match;
+    const PCRE2_SIZE *found = pcre2_get_ovector_pointer(data);
+    bool matched = false;
+    for (size_t at = 0; at <= n;) {
+        int rc = pcre2_match(p->code, (PCRE2_SPTR)text, n, at, PCRE2_NO_UTF_CHECK, data, p->limits);
+        if (rc == PCRE2_ERROR_NOMATCH) {
+            return true;
+        }
+        if (rc < 0) {
+            return rc == PCRE2_ERROR_NOMEMORY
+                       ? heed_work_full(work)
+                       : heed_fail(work->err, HEED_LIMIT,
+                                   "regex: gave up on a text of %zu bytes (code %d)", n, rc);
+        }
+        size_t from = found[0], to = found[1];
+        bool touches = from == to && matched && to == *done;
+        if (!touches) {
+            if (from < *done || to < from) { /* \K or a look-ahead could do this: not translated */
+                return heed_fail(work->err, HEED_FILE, "regex: a match runs backwards");
+            }
+            if (!add_match(work, cuts, *done, from, to)) {
+                return false;
+            }
+            matched = true;
+            *done = to;
+        }
+        if (from < to) {
+            at = to;
+        } else if (to < n) {
+            at = char_after(text, n, to);
+        } else {
+            break;
+        }
+    }
+    return true;
+}
+
+bool heed_pattern_cut(const heed_pattern *p, heed_work *work, const char *text, size_t n,
+                      heed_cuts *cuts) {
+    if (n == 0) {
+        return heed_cuts_add(work, cuts, 0, 0, false);
+    }
+    size_t done = 0;
+    bool ok = false;
+    if (p->text) {
+        ok = cut_text(p, work, text, n, cuts, &done);
+    } else {
+        if (!work->match) { /* one serves every expression: only the match itself is asked for */
+            work->match = pcre2_match_data_create(1, p->memory);
+            work->match_free = free_match;
+        }
+        ok = work->match ? cut_regex(p, work, text, n, cuts, &done) : heed_work_full(work);
+    }
+    return ok && (done == n || heed_cuts_add(work, cuts, done, n, false));
+}

@@ -1,0 +1,134 @@
+/* regex.c: from Oniguruma's Ruby syntax to PCRE2's.
+ *
+ * Method: one pass that copies what means the same in both, spells out \s, \w and their opposites
+ * as sets of code points, and refuses the rest: silence would mean other ids.
+ * Source: Oniguruma, doc/RE; pcre2pattern(3).
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "text/pattern.h"
+
+/* White_Space: PCRE2's own \s also has U+180E. And all other code points. */
+#define SPACE                                                                                      \
+    "\\x09-\\x0d\\x20\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}"        \
+    "\\x{205f}\\x{3000}"
+#define NOT_SPACE                                                                                  \
+    "\\x00-\\x08\\x0e-\\x1f\\x21-\\x{84}\\x{86}-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}"       \
+    "\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}"                 \
+    "\\x{3001}-\\x{10ffff}"
+#define WORD "\\p{L}\\p{M}\\p{Nd}\\p{Pc}"
+
+typedef struct {
+    const char *s;
+    size_t n, at;
+    bool in_class;
+    heed_buf *out;
+    heed_error *err;
+} translator;
+
+static bool refuse(const translator *t, size_t n, const char *why) {
+    return heed_fail(t->err, HEED_FILE, "regex: '%.*s' at byte %zu %s", (int)n, t->s + t->at,
+                     t->at, why);
+}
+
+static bool put_set(translator *t, const char *set, bool negated) {
+    if (t->in_class) {
+        return heed_buf_text(t->out, set);
+    }
+    return heed_buf_text(t->out, negated ? "[^" : "[") && heed_buf_text(t->out, set) &&
+           heed_buf_text(t->out, "]");
+}
+
+/* The byte behind a backslash. Letters and digits that are not listed are refused. */
+static bool escape(translator *t) {
+    if (t->at + 1 >= t->n) {
+        return refuse(t, 1, "has nothing behind it");
+    }
+    char c = t->s[t->at + 1];
+    bool done = false;
+    if (c == 's') {
+        done = put_set(t, SPACE, false);
+    } else if (c == 'S') {
+        done = put_set(t, NOT_SPACE, false);
+    } else if (c == 'w') {
+        done = put_set(t, WORD, false);
+    } else if (c == 'W' && !t->in_class) {
+        done = put_set(t, WORD, true);
+    } else if (c == 'v') { /* one character in Oniguruma, a set in PCRE2 */
+        done = heed_buf_text(t->out, "\\x0b");
+    } else if (strchr("dDpPxtnrfaeAzZ", c) || (unsigned char)c >= 0x80 ||
+               !((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) {
+        done = heed_buf_add(t->out, t->s + t->at, 2);
+    } else {
+        return refuse(t, 2, "is not supported");
+    }
+    t->at += 2;
+    return done;
+}
+
+static bool begins(const translator *t, const char *what) {
+    size_t n = strlen(what);
+    return t->n - t->at >= n && memcmp(t->s + t->at, what, n) == 0;
+}
+
+/* Inside [...]: a bracket opens a set within a set, && intersects; PCRE2 has neither. */
+static bool in_class(translator *t) {
+    if (t->s[t->at] == '[') {
+        return refuse(t, 1, "within a set is not supported");
+    }
+    if (begins(t, "&&")) {
+        return refuse(t, 2, "within a set is not supported");
+    }
+    t->in_class = t->s[t->at] != ']';
+    return heed_buf_add(t->out, t->s + t->at++, 1);
+}
+
+/* "(?": groups, looks and (?i) mean the same; (?m) does not, names and conditions are not needed. */
+static bool group(translator *t) {
+    static const char *const same[] = {"(?:", "(?=", "(?!", "(?>", "(?<=", "(?<!", "(?i:", "(?i)"};
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        if (begins(t, same[i])) {
+            t->at += strlen(same[i]);
+            return heed_buf_text(t->out, same[i]);
+        }
+    }
+    return refuse(t, 3, "is not supported");
+}
+
+static bool outside(translator *t) {
+    if (begins(t, "(?")) {
+        return group(t);
+    }
+    if (begins(t, "{,")) {
+        return refuse(t, 2, "is not supported: write {0,");
+    }
+    char c = t->s[t->at];
+    bool quantified = t->at > 0 && t->s[t->at - 1] == '}';
+    if (c == '+' && quantified) { /* possessive in PCRE2, a repetition of the repetition here */
+        return refuse(t, 1, "behind '}' is not supported");
+    }
+    if (c == '[') {
+        t->in_class = true;
+        size_t n = begins(t, "[^") ? 2 : 1;
+        if (t->at + n < t->n && t->s[t->at + n] == ']') {
+            return refuse(t, n + 1, "is not supported: write \\]");
+        }
+        t->at += n;
+        return heed_buf_add(t->out, t->s + t->at - n, n);
+    }
+    t->at++;
+    return heed_buf_add(t->out, &c, 1);
+}
+
+bool heed_regex_translate(const char *regex, size_t n, heed_buf *out, heed_error *err) {
+    translator t = {.s = regex, .n = n, .out = out, .err = err};
+    while (t.at < n) {
+        bool ok = regex[t.at] == '\\' ? escape(&t) : t.in_class ? in_class(&t) : outside(&t);
+        if (!ok) {
+            return heed_fail(err, HEED_NOMEM, "out of memory: a regex grew too long");
+        }
+    }
+    return true;
+}

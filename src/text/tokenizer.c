@@ -1,0 +1,120 @@
+/* tokenizer.c: opening, freeing and saving: tokenizer.json read into its parts.
+ *
+ * The file's own bytes are kept, and saving writes them: what was read is what others will read.
+ * `truncation` and `padding` are not followed: lengths are the business of whoever makes batches.
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/fs.h"
+#include "text/part.h"
+#include "text/pattern.h"
+
+static const size_t FILE_LIMIT = (size_t)1 << 30;
+
+static const heed_model_kind *const models[] = {&heed_model_bpe, &heed_model_unigram,
+                                                &heed_model_words};
+
+void heed_tokenizer_free(heed_tokenizer *t) {
+    if (!t) {
+        return;
+    }
+    if (t->model_settings) {
+        t->model->free(t->model_settings);
+    }
+    heed_patterns_free(t->patterns);
+    heed_added_free(&t->added);
+    heed_free(t->host, t->normalizer.item);
+    heed_free(t->host, t->pre_tokenizer.item);
+    heed_free(t->host, t->post_processor.item);
+    heed_free(t->host, t->decoder.item);
+    heed_map_free(&t->ids);
+    heed_free(t->host, t->piece);
+    heed_free(t->host, t->json);
+    heed_region_free(&t->region);
+    heed_free(t->host, t);
+}
+
+static bool read_version(const json_t *root, heed_error *err) {
+    const char *version = heed_json_string(root, "version", NULL, err);
+    return version && (strcmp(version, "1.0") == 0 ||
+                       heed_fail(err, HEED_FILE, "version '%s' is not known, wanted '1.0'",
+                                 version));
+}
+
+/* Files of the first years have no model.type: those with merges are BPE. */
+static bool read_model(heed_tokenizer *t, const json_t *root, heed_error *err) {
+    const json_t *model = heed_json_object(root, "model", err);
+    const char *type = model && json_object_get(model, "merges") ? "BPE" : NULL;
+    if (!model || !heed_json_opt_string(model, "type", &type, err)) {
+        return false;
+    }
+    if (!type) {
+        return heed_fail(err, HEED_NAME, "model: key 'type' is missing");
+    }
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        if (strcmp(models[i]->type, type) == 0) {
+            t->model = models[i];
+        }
+    }
+    if (!t->model) {
+        return heed_fail(err, HEED_FILE, "model: component '%s' is not supported", type);
+    }
+    t->model_settings = heed_region_alloc(&t->region, 1, t->model->size, err);
+    if (!t->model_settings || !t->model->read(t, model, t->model_settings, err)) {
+        heed_error_at(err, "model");
+        return false;
+    }
+    return true;
+}
+
+static bool read_all(heed_tokenizer *t, const json_t *root, heed_error *err) {
+    return read_version(root, err) && read_model(t, root, err) &&
+           heed_chain_read(t, root, &heed_normalizers, &t->normalizer, err) &&
+           heed_chain_read(t, root, &heed_pre_tokenizers, &t->pre_tokenizer, err) &&
+           heed_chain_read(t, root, &heed_decoders, &t->decoder, err) &&
+           heed_added_read(t, root, err) &&
+           heed_chain_read(t, root, &heed_post_processors, &t->post_processor, err);
+}
+
+heed_tokenizer *heed_tokenizer_parse(const heed_host *host, const char *json, size_t n,
+                                     const char *name, heed_error *err) {
+    heed_tokenizer *t = heed_alloc(host, 1, sizeof *t, err);
+    if (!t) {
+        return NULL;
+    }
+    t->host = host;
+    t->region.host = host;
+    heed_map_init(&t->ids, host);
+    heed_trie_init(&t->added.raw, host);
+    heed_trie_init(&t->added.normalized, host);
+    t->json = heed_copy_text(host, json, n, err);
+    t->json_n = n;
+    json_t *root = t->json ? heed_json_parse(host, name, json, n, err) : NULL;
+    bool ok = root && read_all(t, root, err);
+    if (root && !ok) {
+        heed_error_at(err, "'%s'", name);
+    }
+    json_decref(root);
+    if (!ok) {
+        heed_tokenizer_free(t);
+        return NULL;
+    }
+    return t;
+}
+
+heed_tokenizer *heed_tokenizer_open(const heed_host *host, const char *path, heed_error *err) {
+    size_t n = 0;
+    char *json = heed_read_file(host, path, FILE_LIMIT, &n, err);
+    if (!json) {
+        return NULL;
+    }
+    heed_tokenizer *t = heed_tokenizer_parse(host, json, n, path, err);
+    heed_free(host, json);
+    return t;
+}
+
+bool heed_tokenizer_save(const heed_tokenizer *t, const char *path, heed_error *err) {
+    return heed_write_file(t->host, path, t->json, t->json_n, err);
+}

@@ -1,0 +1,24 @@
+/* unicode.h: questions about code points, answered as the `tokenizers` library answers them.
+ *
+ * That library carries tables of several Unicode versions (normal forms of version 10, punctuation
+ * of version 8, numbers and case of version 17); utf8proc has one, and which depends on the system.
+ * Where they differ, the lists in unicode.c decide, since a tokenizer.json means what that library
+ * makes of it. tests/text/unicode.c holds the list against a sweep of all code points.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEED_TEXT_UNICODE_H
+#define HEED_TEXT_UNICODE_H
+
+#include "heed.h"
+
+bool heed_is_space(uint32_t cp);       /* White_Space */
+bool heed_is_punctuation(uint32_t cp); /* category P, and all ASCII symbols */
+bool heed_is_number(uint32_t cp);      /* categories Nd, Nl, No */
+bool heed_is_word(uint32_t cp);        /* \w: letters, marks, decimal digits, connectors, joiners */
+/* Full lower case mapping, without context: writes 1 or 2 code points, returns how many. */
+int heed_lower(uint32_t cp, uint32_t out[2]);
+/* Whether the normal forms have no rule for this code point: it stays, and its combining class
+ * is 0. */
+bool heed_is_newer(uint32_t cp);
+
+#endif

@@ -1,0 +1,152 @@
+/* work.c: the growing arrays of one call: strands, cuts, texts, rooms.
+ * SPDX-License-Identifier: MIT
+ */
+#include "text/work.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+void heed_work_init(heed_work *work, const heed_host *host, heed_error *err) {
+    *work = (heed_work){.host = host, .err = err};
+    work->texts.data.host = host;
+    work->texts_next.data.host = host;
+}
+
+static void free_strand(const heed_host *host, heed_strand *strand) {
+    heed_free(host, strand->text);
+    heed_free(host, strand->from);
+}
+
+void heed_work_free(heed_work *work) {
+    free_strand(work->host, &work->whole);
+    free_strand(work->host, &work->now);
+    free_strand(work->host, &work->next);
+    heed_free(work->host, work->words.item);
+    heed_free(work->host, work->cuts.item);
+    heed_free(work->host, work->pieces.item);
+    heed_buf_free(&work->texts.data);
+    heed_buf_free(&work->texts_next.data);
+    heed_free(work->host, work->texts.end);
+    heed_free(work->host, work->texts_next.end);
+    for (int i = 0; i < HEED_ROOMS; i++) {
+        heed_free(work->host, work->room[i].p);
+    }
+    if (work->match_free) {
+        work->match_free(work->match);
+    }
+}
+
+void *heed_work_room(heed_work *work, heed_room which, size_t count, size_t size) {
+    if (count > SIZE_MAX / size) {
+        heed_fail(work->err, HEED_NOMEM, "out of memory: %zu items of %zu bytes asked for", count,
+                  size);
+        return NULL;
+    }
+    return heed_reserve(work->host, &work->room[which].p, &work->room[which].bytes, count * size, 1,
+                        work->err)
+               ? work->room[which].p
+               : NULL;
+}
+
+bool heed_work_full(heed_work *work) {
+    return heed_fail(work->err, HEED_NOMEM, "out of memory: a text grew too long");
+}
+
+static bool grow(heed_work *work, heed_strand *strand, size_t n) {
+    size_t need = strand->n + n;
+    if (n > UINT32_MAX - strand->n) {
+        return heed_fail(work->err, HEED_LIMIT, "text of %zu bytes is above the limit of %u",
+                         need, UINT32_MAX);
+    }
+    return heed_reserve(work->host, (void **)&strand->text, &strand->text_cap, need, 1,
+                        work->err) &&
+           heed_reserve(work->host, (void **)&strand->from, &strand->from_cap, need,
+                        sizeof *strand->from, work->err);
+}
+
+bool heed_strand_put(heed_work *work, heed_strand *strand, const char *s, size_t n,
+                     heed_origin from) {
+    if (!grow(work, strand, n)) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        strand->text[strand->n + i] = s[i];
+        strand->from[strand->n + i] = from;
+    }
+    strand->n += n;
+    return true;
+}
+
+bool heed_strand_copy(heed_work *work, heed_strand *strand, const heed_strand *source, size_t from,
+                      size_t to) {
+    size_t n = to - from;
+    if (n == 0) {
+        return true;
+    }
+    if (!grow(work, strand, n)) {
+        return false;
+    }
+    memcpy(strand->text + strand->n, source->text + from, n);
+    memcpy(strand->from + strand->n, source->from + from, n * sizeof *strand->from);
+    strand->n += n;
+    return true;
+}
+
+void heed_work_turn(heed_work *work) {
+    heed_strand read = work->now;
+    work->now = work->next;
+    work->next = read;
+    work->next.n = 0;
+}
+
+bool heed_cuts_add(heed_work *work, heed_cuts *cuts, size_t from, size_t to, bool match) {
+    if (!heed_reserve(work->host, (void **)&cuts->item, &cuts->cap, cuts->n + 1,
+                      sizeof *cuts->item, work->err)) {
+        return false;
+    }
+    cuts->item[cuts->n++] = (heed_cut){from, to, match};
+    return true;
+}
+
+bool heed_work_emit(heed_work *work, int32_t id, size_t from, size_t to) {
+    heed_tokens *out = work->out;
+    if (!heed_reserve(out->host, (void **)&out->item, &out->cap, out->n + 1, sizeof *out->item,
+                      work->err)) {
+        return false;
+    }
+    heed_token token = {id, UINT32_MAX, 0};
+    for (size_t i = from; i < to; i++) { /* normal forms may have changed the order of marks */
+        heed_origin o = work->now.from[i];
+        token.begin = o.begin < token.begin ? o.begin : token.begin;
+        token.end = o.end > token.end ? o.end : token.end;
+    }
+    out->item[out->n++] = token;
+    return true;
+}
+
+bool heed_texts_end(heed_work *work, heed_texts *texts) {
+    if (texts->data.failed) {
+        return heed_work_full(work);
+    }
+    if (!heed_reserve(work->host, (void **)&texts->end, &texts->cap, texts->n + 1,
+                      sizeof *texts->end, work->err)) {
+        return false;
+    }
+    texts->end[texts->n++] = texts->data.n;
+    return true;
+}
+
+const char *heed_texts_at(const heed_texts *texts, size_t i, size_t *n) {
+    size_t from = i > 0 ? texts->end[i - 1] : 0;
+    *n = texts->end[i] - from;
+    return texts->data.data ? texts->data.data + from : "";
+}
+
+void heed_texts_turn(heed_work *work) {
+    heed_texts read = work->texts;
+    work->texts = work->texts_next;
+    work->texts_next = read;
+    work->texts_next.n = 0;
+    work->texts_next.data.n = 0;
+}
