@@ -105,6 +105,15 @@ HEED_API int heed_engine_threads(const heed_engine *engine);
 /* "0.1.0"; static storage. */
 HEED_API const char *heed_version(void);
 
+/* The instruction sets of this build, worst first; name NULL behind the last. */
+typedef struct {
+    const char *name;
+    bool usable;
+    const char *why; /* what the processor lacks; NULL where it is usable */
+} heed_cpu_set;
+HEED_API heed_cpu_set heed_cpu_isa(int i);
+HEED_API int heed_cpu_cores(void); /* physical ones that this process may use */
+
 /* ---- Text ---------------------------------------------------------------------------------- */
 
 /* n bytes of UTF-8, not NUL-terminated; may hold NUL. */

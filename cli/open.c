@@ -1,0 +1,67 @@
+/* open.c: what commands open: the engine, a model, lines of text.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+heed_engine *cli_engine(const cli_engine_values *values) {
+    heed_error err = {0};
+    heed_engine *engine = heed_engine_new(NULL, (int)values->threads.value, values->isa, &err);
+    if (!engine) {
+        cli_fail(&err);
+        if (err.code == HEED_VALUE) {
+            cli_hint("`heed cpu` lists the instruction sets and why one is not usable");
+        }
+    }
+    return engine;
+}
+
+heed_model *cli_open_model(heed_engine *engine, const char *folder) {
+    heed_error err = {0};
+    heed_model *model = heed_model_open(engine, folder, &err);
+    if (!model) {
+        cli_fail(&err);
+    }
+    return model;
+}
+
+/* All of standard input from malloc; NULL without memory. */
+static char *read_all(FILE *in, size_t *n) {
+    size_t room = 1 << 16, got;
+    char *data = malloc(room);
+    *n = 0;
+    while (data && (got = fread(data + *n, 1, room - *n, in)) > 0) {
+        *n += got;
+        if (*n == room) {
+            char *more = realloc(data, room *= 2);
+            if (!more) {
+                free(data);
+            }
+            data = more;
+        }
+    }
+    return data;
+}
+
+bool cli_read_lines(heed_lines *lines, const char *path) {
+    heed_error err = {0};
+    bool ok;
+    if (path && strcmp(path, "-") != 0) {
+        ok = heed_lines_read(lines, NULL, path, 0, &err);
+    } else {
+        size_t n;
+        char *text = read_all(stdin, &n);
+        if (!text) {
+            cli_warn("no memory for standard input");
+            return false;
+        }
+        ok = heed_lines_parse(lines, NULL, "standard input", text, n, &err);
+        free(text);
+    }
+    if (!ok) {
+        cli_fail(&err);
+    }
+    return ok;
+}
