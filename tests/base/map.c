@@ -74,11 +74,31 @@ static void test_keys_are_bytes(void **state) {
     heed_map_free(&map);
 }
 
+/* Absent keys that are the beginning or the continuation of present ones, in full probe chains. */
+static void test_no_prefix_is_found(void **state) {
+    (void)state;
+    heed_map map;
+    heed_map_init(&map, NULL);
+    char key[16];
+    for (int i = 0; i < 8000; i++) {
+        assert_non_null(
+            heed_map_put(&map, key, (size_t)snprintf(key, 16, "k%04d", i), i, NULL, NULL));
+    }
+    for (int i = 0; i < 8000; i++) {
+        snprintf(key, 16, "k%04dx", i);
+        for (size_t n = 0; n < 7; n++) {
+            assert_int_equal(heed_map_find(&map, key, n) != NULL, n == 5);
+        }
+    }
+    heed_map_free(&map);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_failing_allocations),
         cmocka_unit_test(test_keys_are_bytes),
+        cmocka_unit_test(test_no_prefix_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

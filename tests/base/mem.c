@@ -113,7 +113,11 @@ static bool use_region(const heed_host *host, void *ctx, heed_error *err) {
             }
         }
     }
-    ok = ok && heed_region_alloc(&region, 5000000, 1, err);
+    char *large = ok ? heed_region_alloc(&region, 5000000, 1, err) : NULL;
+    if (large) {
+        memset(large, 1, 5000000);
+    }
+    ok = large != NULL;
     heed_region_free(&region);
     return ok;
 }

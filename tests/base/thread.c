@@ -5,6 +5,7 @@
 #include "base/thread.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include "support.h"
 
@@ -17,6 +18,13 @@ typedef struct {
 static void count_task(void *ctx, int64_t i) {
     tally *t = ctx;
     atomic_fetch_add(&t->times[i], 1);
+}
+
+static void slow_count_task(void *ctx, int64_t i) {
+    if (i % 64 == 0) {
+        sched_yield();
+    }
+    count_task(ctx, i);
 }
 
 static void run_and_check(heed_pool *pool, int64_t tasks) {
@@ -51,15 +59,17 @@ static void test_each_task_once(void **state) {
     run_and_check(NULL, TASKS);
 }
 
+/* Its tasks give way, so that another caller comes between if nothing stops it. */
 static void *compete(void *pool) {
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < 400; round++) {
         tally t;
         for (int i = 0; i < TASKS; i++) {
             atomic_init(&t.times[i], 0);
         }
-        heed_pool_run(pool, 1 + round % TASKS, count_task, &t);
+        int64_t tasks = 2 + round % (TASKS - 1);
+        heed_pool_run(pool, tasks, slow_count_task, &t);
         for (int i = 0; i < TASKS; i++) {
-            if (t.times[i] != (i <= round % TASKS)) {
+            if (t.times[i] != (i < tasks)) {
                 return pool;
             }
         }
