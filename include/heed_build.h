@@ -2,17 +2,17 @@
  *
  * A model is a C function whose calls only record. The planner adds gradients where a loss is
  * named, orders the nodes and lays out one arena; a session runs it. Everything is a matrix; its
- * rows belong to a row space
- * ("source", "target"), which each run cuts into sequences. There is no padding.
+ * rows belong to a row space ("source", "target"), which each run cuts into sequences. There is no
+ * padding.
  *
  *     heed_build *b = heed_build_new(engine, HEED_INFER, weights, &err);
  *     heed_space src = heed_rows(b, "source");
- *     heed_value x = heed_embed(b, heed_weight(b, "tokens", 8000, 256, init), heed_input(b,
- * "input_ids", src));
+ *     heed_value ids = heed_input(b, "input_ids", src);
+ *     heed_value x = heed_embed(b, heed_weight(b, "tokens", 8000, 256, init), ids, 1);
  *     ...
- *     heed_plan *plan = heed_plan_new(b, &options, &err);   // frees b; every shape and name error
- * is here heed_session *s = heed_session_new(plan, &err);       // all memory is here
- *     heed_set_rows(s, "source", n, starts, NULL, &err);    // fill heed_ints(s, "input_ids"), then
+ *     heed_plan *plan = heed_plan_new(b, &options, &err);  // frees b; shape and name errors are here
+ *     heed_session *s = heed_session_new(plan, &err);      // all memory is here
+ *     heed_set_rows(s, "source", n, starts, NULL, &err);   // fill heed_ints(s, "input_ids"), then
  *     heed_run(s, &err);
  * SPDX-License-Identifier: MIT
  */
@@ -41,8 +41,8 @@ typedef float heed_number;
 typedef struct heed_weights heed_weights;
 
 typedef enum { HEED_INIT_ZERO, HEED_INIT_ONE, HEED_INIT_NORMAL, HEED_INIT_XAVIER } heed_init_kind;
-/* NORMAL: mean 0, deviation `size`. XAVIER: uniform in +-size*sqrt(6/(rows+cols)) (Glorot and
- * Bengio 2010). */
+/* NORMAL: mean 0, deviation `size`. XAVIER: uniform in +-size*sqrt(6/(rows+cols)) (Glorot and Bengio
+ * 2010). */
 typedef struct {
     heed_init_kind kind;
     double size;
@@ -62,10 +62,9 @@ typedef struct {
 HEED_API heed_weights *heed_weights_new(const heed_host *host, heed_error *err);
 HEED_API void heed_weights_free(heed_weights *w);
 HEED_API int64_t heed_weights_count(const heed_weights *w);
-HEED_API heed_weight_entry *heed_weights_at(heed_weights *w,
-                                            int64_t i); /* in order of declaration */
-HEED_API heed_weight_entry *heed_weights_find(heed_weights *w,
-                                              const char *name); /* NULL if not declared */
+/* Entries in order of declaration; by name, NULL if not declared. */
+HEED_API heed_weight_entry *heed_weights_at(heed_weights *w, int64_t i);
+HEED_API heed_weight_entry *heed_weights_find(heed_weights *w, const char *name);
 /* Uses data that outlives w and is never written (a mapped file), aligned to 4. */
 HEED_API bool heed_weights_borrow(heed_weights *w, const char *name, const heed_number *data,
                                   heed_error *err);
@@ -97,8 +96,7 @@ HEED_API void heed_build_free(heed_build *b);
 HEED_API heed_mode heed_build_mode(const heed_build *b);
 
 /* Paths: values and weights are named "scope.name"; index < 0: no number. The outermost numbered
- * scope
- * ("encoder.3") is the unit of recomputation. */
+ * scope ("encoder.3") is the unit of recomputation. */
 HEED_API void heed_enter(heed_build *b, const char *scope, int64_t index);
 HEED_API void heed_leave(heed_build *b);
 /* Names a value in the current scope, to be watched or traced as "scope.name"; returns it. */
@@ -112,8 +110,8 @@ HEED_API heed_space heed_rows(heed_build *b, const char *name);
 /* The space that has one row for each sequence of `of` (pooling). */
 HEED_API heed_space heed_sequences(heed_build *b, heed_space of);
 HEED_API heed_space heed_space_of(const heed_build *b, heed_value v);
-HEED_API int64_t heed_columns(const heed_build *b,
-                              heed_value v); /* 0 for a failed value: do not divide */
+/* 0 for a failed value: do not divide by it. */
+HEED_API int64_t heed_columns(const heed_build *b, heed_value v);
 
 /* One integer for each row: token ids, labels. Filled before each run through heed_ints. */
 HEED_API heed_value heed_input(heed_build *b, const char *name, heed_space space);
@@ -146,22 +144,29 @@ typedef struct {
 } heed_capacity;
 
 typedef struct {
-    const heed_capacity
-        *capacity;   /* one for each space that is not made of another; ends with space NULL */
-    heed_value loss; /* HEED_TRAIN: 1 x 1 value to differentiate; id 0: no gradients */
-    const char *const
-        *watch; /* paths that stay readable after a run, and "grad.PATH"; NULL-terminated;
-                 * a '*' stands for any run of characters without a dot */
-    const heed_value *keep; /* values to keep without a name; ends with id 0 */
-    const char *step; /* row space that changes every step; what does not depend on it runs once */
-    const char *recompute; /* scope ("encoder") whose numbered units drop their values and compute
-                            * them again for the gradient; "*" for every unit */
-    bool cached;           /* attention keeps keys and values of the step space (HEED_INFER) */
+    /* One for each space that is not made of another; ends with space NULL. */
+    const heed_capacity *capacity;
+    /* HEED_TRAIN: the 1 x 1 value to differentiate; id 0: no gradients. */
+    heed_value loss;
+    /* Paths that stay readable after a run, and "grad.PATH"; NULL-terminated. A '*' stands for any
+     * run of characters without a dot. */
+    const char *const *watch;
+    /* Values to keep without a name; ends with id 0. */
+    const heed_value *keep;
+    /* The row space that changes every step; what does not depend on it runs once. */
+    const char *step;
+    /* A scope ("encoder") whose numbered units drop their values and compute them again for the
+     * gradient; "*": every unit. */
+    const char *recompute;
+    /* Attention keeps keys and values of the step space (HEED_INFER). */
+    bool cached;
     int64_t cache_rows;    /* rows of the cache; 0: sequences x cache_longest */
     int64_t cache_longest; /* most rows of one cached sequence; 0: the step space's longest */
-    bool frozen;  /* weights will not change while the plan lives: what depends on them alone
-                   * (packed forms) is made with the plan */
-    size_t limit; /* most bytes a session may take; 0: no limit. HEED_LIMIT tells both numbers */
+    /* Weights will not change while the plan lives: what depends on them alone (packed forms) is
+     * made with the plan. */
+    bool frozen;
+    /* Most bytes a session may take; 0: no limit. HEED_LIMIT tells both numbers. */
+    size_t limit;
 } heed_plan_options;
 
 typedef struct heed_plan heed_plan; /* immutable; shared by threads; must outlive its sessions */
@@ -212,11 +217,10 @@ HEED_API void heed_set_cancel(heed_session *s, const volatile bool *cancel);
 /* Runs the part that does not depend on the step space. A plan without `step` has none. */
 HEED_API bool heed_run_once(heed_session *s, heed_error *err);
 /* Runs the rest. Fails before its first node for an index out of range (says which input, row and
- * limit) or a full cache; between nodes when cancelled. Gradients are added to the weights' sums.
- */
+ * limit) or a full cache; between nodes when cancelled. Gradients add to the weights' sums. */
 HEED_API bool heed_run(heed_session *s, heed_error *err);
-/* The same, and ends at the first value that is not finite, with its path (HEED_NONFINITE). Slow:
- * to find a fault. */
+/* The same, and ends at the first value that is not finite, with its path (HEED_NONFINITE). Slow: it
+ * serves to find a fault. */
 HEED_API bool heed_run_checked(heed_session *s, heed_error *err);
 
 /* A watched or kept value of the last run. data NULL: not watched. */

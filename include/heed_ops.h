@@ -49,26 +49,25 @@ HEED_API heed_value heed_gated(heed_build *b, heed_value gate, heed_value up, he
 HEED_API heed_value heed_softmax(heed_build *b, heed_value x);
 
 /* Each element is dropped with chance p, the others times 1/(1-p); x itself unless HEED_TRAIN. The
- * mask is a function of the run's seed and step, the value's path and the element's place (Philox).
- */
+ * mask is a function (Philox) of the run's seed and step, the value's path, the element's place. */
 HEED_API heed_value heed_dropout(heed_build *b, heed_value x, const char *name, double p);
 
 /* Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1).
  *   q Q x heads*d, k K x kv_heads*d, v K x kv_heads*e -> Q x heads*e
- *   for each query row and head: softmax(scale q k' + bias) v over the allowed keys of the joined
- * sequence Head h of q uses key and value head h / (heads/kv_heads). Q and K the same space:
- * self-attention; otherwise sequences are joined by heed_set_join. A row with no allowed key gives
- * zeros and zero gradient. Fails with HEED_SHAPE where heads do not divide the width (both numbers
- * are told). The weights are the value "scope.weights" when watched: for each sequence a block
+ *   each query row and head: softmax(scale q k' + bias) v over the allowed keys of its sequence
+ * Head h of q uses key and value head h / (heads/kv_heads). Q and K the same space: self-attention;
+ * otherwise sequences are joined by heed_set_join. A row with no allowed key gives zeros and zero
+ * gradient. Fails with HEED_SHAPE where heads do not divide the width (both numbers are told). The
+ * weights are the value "scope.weights" when watched: for each sequence a block
  * [heads][queries][keys], softmax before dropout. */
 typedef struct {
     int64_t heads;
     int64_t kv_heads; /* 0: heads */
-    bool causal;    /* key position <= query position, aligned at the end: the last query sees every
-                       key */
-    int64_t window; /* > 0: a query sees itself and window-1 keys before it (and as many behind, not
-                       causal) */
-    double scale;   /* 0: 1/sqrt(d) */
+    /* Key position <= query position, aligned at the end: the last query sees every key. */
+    bool causal;
+    /* > 0: a query sees itself and window-1 keys before it, and as many behind if not causal. */
+    int64_t window;
+    double scale;         /* 0: 1/sqrt(d) */
     const char *cache;    /* slot name: a plan with `cached` keeps k and v there; else ignored */
     heed_value mask;      /* heed_input_mask, or id 0 */
     bool alibi;           /* bias -slope * |distance| (Press et al. 2022) */
@@ -95,10 +94,12 @@ typedef enum { HEED_POOL_MEAN, HEED_POOL_FIRST, HEED_POOL_LAST } heed_pool_kind;
 HEED_API heed_value heed_pool_rows(heed_build *b, heed_value x, heed_pool_kind kind);
 
 /* Cross-entropy through the output layer, without the matrix of probabilities (made in blocks of
- * rows). x R x d, w V x d, bias 1 x V or id 0, labels R x 1 -> two values: the loss summed over
- * rows (1 x 1), and heed_xent_rows(loss): each row's loss (R x 1) A row's loss: (1-smoothing) *
- * -log p[label] + smoothing/V * sum_j -log p[j]; label -100: 0 and no gradient. In HEED_TRAIN the
- * gradient is formed in the same pass, so this value must be the plan's loss itself. */
+ * rows).
+ *   x R x d, w V x d, bias 1 x V or id 0, labels R x 1 -> the loss summed over rows (1 x 1), and
+ *   heed_xent_rows(loss): each row's loss (R x 1)
+ * A row's loss: (1-smoothing) * -log p[label] + smoothing/V * sum_j -log p[j]; label -100: 0 and no
+ * gradient. In HEED_TRAIN the gradient is formed in the same pass, so this value must be the plan's
+ * loss itself. */
 HEED_API heed_value heed_xent(heed_build *b, heed_value x, heed_value w, heed_value bias,
                               heed_value labels, double smoothing);
 HEED_API heed_value heed_xent_rows(heed_build *b, heed_value loss);
