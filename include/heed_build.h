@@ -10,9 +10,9 @@
  *     heed_value ids = heed_input(b, "input_ids", src);
  *     heed_value x = heed_embed(b, heed_weight(b, "tokens", 8000, 256, init), ids, 1);
  *     ...
- *     heed_plan *plan = heed_plan_new(b, &options, &err);  // frees b; shape and name errors are here
- *     heed_session *s = heed_session_new(plan, &err);      // all memory is here
- *     heed_set_rows(s, "source", n, starts, NULL, &err);   // fill heed_ints(s, "input_ids"), then
+ *     heed_plan *plan = heed_plan_new(b, &options, &err); // frees b; shape and name errors are here
+ *     heed_session *s = heed_session_new(plan, &err);     // all memory is here
+ *     heed_set_rows(s, "source", n, starts, NULL, &err);  // fill heed_ints(s, "input_ids"), then
  *     heed_run(s, &err);
  * SPDX-License-Identifier: MIT
  */
@@ -41,8 +41,8 @@ typedef float heed_number;
 typedef struct heed_weights heed_weights;
 
 typedef enum { HEED_INIT_ZERO, HEED_INIT_ONE, HEED_INIT_NORMAL, HEED_INIT_XAVIER } heed_init_kind;
-/* NORMAL: mean 0, deviation `size`. XAVIER: uniform in +-size*sqrt(6/(rows+cols)) (Glorot and Bengio
- * 2010). */
+/* NORMAL: mean 0, deviation `size`. XAVIER: uniform in +-size*sqrt(6/(rows+cols)) (Glorot and
+ * Bengio 2010). */
 typedef struct {
     heed_init_kind kind;
     double size;
@@ -219,8 +219,8 @@ HEED_API bool heed_run_once(heed_session *s, heed_error *err);
 /* Runs the rest. Fails before its first node for an index out of range (says which input, row and
  * limit) or a full cache; between nodes when cancelled. Gradients add to the weights' sums. */
 HEED_API bool heed_run(heed_session *s, heed_error *err);
-/* The same, and ends at the first value that is not finite, with its path (HEED_NONFINITE). Slow: it
- * serves to find a fault. */
+/* The same, and ends at the first value that is not finite, with its path (HEED_NONFINITE). Slow:
+ * it serves to find a fault. */
 HEED_API bool heed_run_checked(heed_session *s, heed_error *err);
 
 /* A watched or kept value of the last run. data NULL: not watched. */
