@@ -10,7 +10,7 @@
  *     heed_value ids = heed_input(b, "input_ids", src);
  *     heed_value x = heed_embed(b, heed_weight(b, "tokens", 8000, 256, init), ids, 1);
  *     ...
- *     heed_plan *plan = heed_plan_new(b, &options, &err); // frees b; shape and name errors are here
+ *     heed_plan *plan = heed_plan_new(b, &options, &err); // frees b; all shape errors are here
  *     heed_session *s = heed_session_new(plan, &err);     // all memory is here
  *     heed_set_rows(s, "source", n, starts, NULL, &err);  // fill heed_ints(s, "input_ids"), then
  *     heed_run(s, &err);
