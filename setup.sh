@@ -42,8 +42,7 @@ as_root() {
 
 need() { # package...
     if ! command -v apt-get >/dev/null; then
-        say "setup.sh: no apt-get here: I go on in the hope that you have installed what Debian calls"
-        say "    $(echo "$@" | tr -s ' \n' ' ')"
+        say "setup.sh: there is no apt-get here; this needs what Debian calls $*"
         return
     fi
     missing=
