@@ -10,33 +10,17 @@
 #ifndef HEED_TRAIN_RECIPE_H
 #define HEED_TRAIN_RECIPE_H
 
-#include "base/mem.h"
+#include "model/model.h"
 
 /* Choices are kept as int; the names stand beside these constants in recipe_keys.c. */
 typedef enum {
-    HEED_FAMILY_AUTO,
-    HEED_FAMILY_MARIAN,
-    HEED_FAMILY_PEGASUS,
-    HEED_FAMILY_HEED
+    HEED_RECIPE_AUTO,
+    HEED_RECIPE_MARIAN,
+    HEED_RECIPE_PEGASUS,
+    HEED_RECIPE_HEED
 } heed_recipe_family;
-typedef enum {
-    HEED_RECIPE_RELU,
-    HEED_RECIPE_GELU,
-    HEED_RECIPE_GELU_TANH,
-    HEED_RECIPE_SILU
-} heed_recipe_activation;
 typedef enum { HEED_RECIPE_LAYERNORM, HEED_RECIPE_RMSNORM } heed_recipe_norm;
 typedef enum { HEED_RECIPE_POST, HEED_RECIPE_PRE } heed_recipe_norm_position;
-typedef enum {
-    HEED_RECIPE_NONE,
-    HEED_RECIPE_SINUSOIDAL,
-    HEED_RECIPE_SINUSOIDAL_INTERLEAVED,
-    HEED_RECIPE_LEARNED,
-    HEED_RECIPE_ROPE,
-    HEED_RECIPE_ROPE_INTERLEAVED,
-    HEED_RECIPE_ALIBI,
-    HEED_RECIPE_T5
-} heed_recipe_positions;
 typedef enum { HEED_RECIPE_TIE_ALL, HEED_RECIPE_TIE_OUTPUT, HEED_RECIPE_TIE_NONE } heed_recipe_tie;
 typedef enum {
     HEED_RECIPE_BPE,
@@ -58,7 +42,9 @@ typedef enum {
 /* A text that is not set is "". The field's type decides how its key is read: int64_t a whole
  * number, double a number, bool true or false, int a choice, const char * a text. */
 typedef struct {
-    int family, activation, norm, norm_position, positions, tie; /* the enums above */
+    int family, norm, norm_position, tie; /* the enums above */
+    int activation;                       /* heed_act_kind */
+    int positions;                        /* heed_position_kind */
     int64_t width, heads, kv_heads, feed_forward, encoder_layers, decoder_layers, max_positions;
     bool gated, scale_embedding;
     double dropout, attention_dropout, activation_dropout;
@@ -91,7 +77,7 @@ typedef struct {
     int64_t batch_tokens, accumulate;
     double label_smoothing, clip;
     int64_t valid_every, save_every, keep_last, average_last, early_stop, log_every, threads;
-    int metric;
+    int metric, bleu_tokens; /* bleu_tokens: heed_bleu_tokens */
 } heed_recipe_train;
 
 typedef struct {
@@ -132,6 +118,9 @@ bool heed_recipe_set(heed_recipe *recipe, const char *argument, heed_error *err)
 /* Checks the keys against each other and fills in what follows from others (kv_heads, family, lr
  * ...). */
 bool heed_recipe_finish(heed_recipe *recipe, heed_error *err);
+
+/* What the model floor needs to know; vocabulary and token ids are the tokenizer's to fill in. */
+heed_config heed_recipe_config(const heed_recipe *recipe);
 
 /* The recipe as YAML with every key, which reads back to the same recipe; only_set leaves out the
  * defaults. */

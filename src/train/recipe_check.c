@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
-#include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "train/recipe_value.h"
@@ -47,9 +47,10 @@ static bool check_multiple(const checking *c, const char *name, const int64_t *w
 /* Pairs of columns turn together, so their number must be even. */
 static bool check_even(const checking *c) {
     const heed_recipe_model *m = &c->r->model;
-    bool rotary = m->positions == HEED_RECIPE_ROPE || m->positions == HEED_RECIPE_ROPE_INTERLEAVED;
-    bool waves = m->positions == HEED_RECIPE_SINUSOIDAL ||
-                 m->positions == HEED_RECIPE_SINUSOIDAL_INTERLEAVED;
+    bool rotary =
+        m->positions == HEED_POSITIONS_ROPE || m->positions == HEED_POSITIONS_ROPE_INTERLEAVED;
+    bool waves = m->positions == HEED_POSITIONS_SINUSOIDAL ||
+                 m->positions == HEED_POSITIONS_SINUSOIDAL_INTERLEAVED;
     int64_t columns = rotary ? m->width / m->heads : m->width;
     if ((!rotary && !waves) || columns % 2 == 0) {
         return true;
@@ -59,45 +60,28 @@ static bool check_even(const checking *c) {
     return blame(c, &m->positions, &m->width);
 }
 
-/* Why the model cannot be saved as a marian or pegasus folder, or NULL. */
-static const char *beyond_families(const heed_recipe_model *m) {
-    if (m->norm != HEED_RECIPE_LAYERNORM) {
-        return "model.norm rmsnorm";
-    }
-    if (m->positions != HEED_RECIPE_SINUSOIDAL) {
-        return "model.positions other than sinusoidal";
-    }
-    if (m->gated) {
-        return "model.gated";
-    }
-    if (m->kv_heads != m->heads) {
-        return "model.kv_heads other than model.heads";
-    }
-    return m->tie != HEED_RECIPE_TIE_ALL ? "model.tie other than all" : NULL;
-}
-
+/* The first family that can express the model, by the model floor's own judgement. */
 static bool check_family(const checking *c) {
+    static const char *const names[] = {
+        [HEED_RECIPE_MARIAN] = "marian", [HEED_RECIPE_PEGASUS] = "pegasus"};
     heed_recipe_model *m = &c->r->model;
-    const char *beyond = beyond_families(m);
-    int wanted = m->norm_position == HEED_RECIPE_PRE ? HEED_FAMILY_PEGASUS : HEED_FAMILY_MARIAN;
-    if (m->family == HEED_FAMILY_AUTO) {
-        m->family = beyond ? HEED_FAMILY_HEED : wanted;
+    heed_config config = heed_recipe_config(c->r);
+    char why[160];
+    heed_config_choose_family(&config, why, sizeof why);
+    int fits = HEED_RECIPE_HEED;
+    for (int i = HEED_RECIPE_MARIAN; i <= HEED_RECIPE_PEGASUS; i++) {
+        fits = strcmp(config.family, names[i]) == 0 ? i : fits;
     }
-    if (m->family == HEED_FAMILY_HEED) {
+    if (m->family == HEED_RECIPE_AUTO) {
+        m->family = fits;
+    }
+    if (m->family == HEED_RECIPE_HEED || m->family == fits) {
         return true;
     }
-    const char *name = m->family == HEED_FAMILY_PEGASUS ? "pegasus" : "marian";
-    if (beyond) {
-        heed_fail(c->err, HEED_VALUE, "model.family %s cannot express %s, use family heed", name,
-                  beyond);
-        return blame(c, &m->family, NULL);
-    }
-    if (m->family != wanted) {
-        heed_fail(c->err, HEED_VALUE, "model.family %s has model.norm_position %s", name,
-                  m->family == HEED_FAMILY_PEGASUS ? "pre" : "post");
-        return blame(c, &m->norm_position, &m->family);
-    }
-    return true;
+    heed_fail(c->err, HEED_VALUE,
+              "model.family %s cannot express this model%s%s%s, the family for it is %s",
+              names[m->family], *why ? " (" : "", why, *why ? ")" : "", config.family);
+    return blame(c, &m->family, NULL);
 }
 
 static bool check_model(const checking *c) {
@@ -105,7 +89,7 @@ static bool check_model(const checking *c) {
     if (m->kv_heads == 0) {
         m->kv_heads = m->heads;
     }
-    if (!is_set(c, &m->norm_position) && m->family == HEED_FAMILY_PEGASUS) {
+    if (!is_set(c, &m->norm_position) && m->family == HEED_RECIPE_PEGASUS) {
         m->norm_position = HEED_RECIPE_PRE;
     }
     return check_multiple(c, "width", &m->width, "heads", &m->heads) &&

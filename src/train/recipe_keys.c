@@ -4,34 +4,35 @@
  * Defaults are those of the 2017 Transformer (Vaswani et al., base model) where it has one.
  * SPDX-License-Identifier: MIT
  */
+#include "data/bleu.h"
 #include "train/recipe.h"
 #include "train/schedule.h"
 
 #include <string.h>
 
-static const char *const FAMILY[] = {[HEED_FAMILY_AUTO] = "auto",
-                                     [HEED_FAMILY_MARIAN] = "marian",
-                                     [HEED_FAMILY_PEGASUS] = "pegasus",
-                                     [HEED_FAMILY_HEED] = "heed",
+static const char *const FAMILY[] = {[HEED_RECIPE_AUTO] = "auto",
+                                     [HEED_RECIPE_MARIAN] = "marian",
+                                     [HEED_RECIPE_PEGASUS] = "pegasus",
+                                     [HEED_RECIPE_HEED] = "heed",
                                      NULL};
-static const char *const ACTIVATION[] = {[HEED_RECIPE_RELU] = "relu",
-                                         [HEED_RECIPE_GELU] = "gelu",
-                                         [HEED_RECIPE_GELU_TANH] = "gelu_tanh",
-                                         [HEED_RECIPE_SILU] = "silu",
+static const char *const ACTIVATION[] = {[HEED_ACT_RELU] = "relu",
+                                         [HEED_ACT_GELU] = "gelu",
+                                         [HEED_ACT_GELU_TANH] = "gelu_tanh",
+                                         [HEED_ACT_SILU] = "silu",
                                          NULL};
 static const char *const NORM[] = {
     [HEED_RECIPE_LAYERNORM] = "layernorm", [HEED_RECIPE_RMSNORM] = "rmsnorm", NULL};
 static const char *const NORM_POSITION[] = {
     [HEED_RECIPE_POST] = "post", [HEED_RECIPE_PRE] = "pre", NULL};
-static const char *const POSITIONS[] = {[HEED_RECIPE_NONE] = "none",
-                                        [HEED_RECIPE_SINUSOIDAL] = "sinusoidal",
-                                        [HEED_RECIPE_SINUSOIDAL_INTERLEAVED] =
+static const char *const POSITIONS[] = {[HEED_POSITIONS_NONE] = "none",
+                                        [HEED_POSITIONS_SINUSOIDAL] = "sinusoidal",
+                                        [HEED_POSITIONS_SINUSOIDAL_INTERLEAVED] =
                                             "sinusoidal_interleaved",
-                                        [HEED_RECIPE_LEARNED] = "learned",
-                                        [HEED_RECIPE_ROPE] = "rope",
-                                        [HEED_RECIPE_ROPE_INTERLEAVED] = "rope_interleaved",
-                                        [HEED_RECIPE_ALIBI] = "alibi",
-                                        [HEED_RECIPE_T5] = "t5",
+                                        [HEED_POSITIONS_LEARNED] = "learned",
+                                        [HEED_POSITIONS_ROPE] = "rope",
+                                        [HEED_POSITIONS_ROPE_INTERLEAVED] = "rope_interleaved",
+                                        [HEED_POSITIONS_ALIBI] = "alibi",
+                                        [HEED_POSITIONS_T5] = "t5",
                                         NULL};
 static const char *const TIE[] = {[HEED_RECIPE_TIE_ALL] = "all",
                                   [HEED_RECIPE_TIE_OUTPUT] = "output",
@@ -62,6 +63,10 @@ static const char *const WEIGHTS[] = {[HEED_RECIPE_WEIGHTS_BEST] = "best",
                                       [HEED_RECIPE_WEIGHTS_LAST] = "last",
                                       [HEED_RECIPE_WEIGHTS_AVERAGE] = "average",
                                       NULL};
+
+static const char *const BLEU_TOKENS[] = {
+    [HEED_BLEU_13A] = "13a",   [HEED_BLEU_ZH] = "zh",     [HEED_BLEU_CHAR] = "char",
+    [HEED_BLEU_INTL] = "intl", [HEED_BLEU_NONE] = "none", NULL};
 
 #define KIND(field)                                                                                \
     _Generic(((heed_recipe *)0)->field,                                                            \
@@ -191,11 +196,13 @@ static const heed_recipe_key KEYS[] = {
     NUMBER(train, threads, "0", FROM_TO(0, 4096),
            "threads; 0: the physical cores; changes no bit of the result"),
     CHOICE(train, metric, "loss", METRIC, "what makes a checkpoint the best"),
+    CHOICE(train, bleu_tokens, "13a", BLEU_TOKENS,
+           "how BLEU cuts text into words; zh for a Chinese target"),
 
     NUMBER(translate, beam, "4", FROM_TO(1, 1000), "width of the beam search; 1: greedy"),
     NUMBER(translate, batch_tokens, "4096", FROM_TO(1, 16777216), "source tokens in one batch"),
     NUMBER(translate, min_length, "0", FROM_TO(0, 65536), "shortest translation, in tokens"),
-    NUMBER(translate, length_penalty, "0.6", FROM_TO(-10, 10),
+    NUMBER(translate, length_penalty, "1", FROM_TO(-10, 10),
            "power of the length that divides a translation's score"),
     NUMBER(translate, max_length_ratio, "1", FROM_TO(0, 100),
            "longest translation: ratio * source tokens + extra"),

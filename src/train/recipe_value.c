@@ -135,7 +135,8 @@ static bool read_text(const reading *r, heed_recipe *recipe, const char **text) 
 static bool store(const reading *r, heed_recipe *recipe) {
     char *field = (char *)recipe + r->key->offset;
     switch (r->key->kind) {
-    case HEED_KEY_WHOLE: return read_whole(r, (int64_t *)(void *)field);
+    case HEED_KEY_WHOLE:
+        return read_whole(r, (int64_t *)(void *)field);
     case HEED_KEY_NUMBER: {
         double x;
         if (!read_number(r, &x)) {
@@ -152,8 +153,10 @@ static bool store(const reading *r, heed_recipe *recipe) {
         *(bool *)field = flag;
         return true;
     }
-    case HEED_KEY_CHOICE: return read_choice(r, (int *)(void *)field);
-    case HEED_KEY_TEXT: return read_text(r, recipe, (const char **)(void *)field);
+    case HEED_KEY_CHOICE:
+        return read_choice(r, (int *)(void *)field);
+    case HEED_KEY_TEXT:
+        return read_text(r, recipe, (const char **)(void *)field);
     }
     return false;
 }
@@ -192,7 +195,8 @@ bool heed_recipe_print_value(const heed_recipe *recipe, const heed_recipe_key *k
         heed_json_format_real(*(const double *)(const void *)field, number);
         return heed_buf_text(out, number);
     }
-    case HEED_KEY_FLAG: return heed_buf_text(out, *(const bool *)field ? "true" : "false");
+    case HEED_KEY_FLAG:
+        return heed_buf_text(out, *(const bool *)field ? "true" : "false");
     case HEED_KEY_CHOICE:
         return heed_buf_text(out, key->choices[*(const int *)(const void *)field]);
     case HEED_KEY_TEXT: {

@@ -66,11 +66,14 @@ static bool refuse_yaml(const reader *r) {
 
 static bool has_properties(const yaml_event_t *e) {
     switch (e->type) {
-    case YAML_SCALAR_EVENT: return e->data.scalar.anchor || e->data.scalar.tag;
-    case YAML_MAPPING_START_EVENT: return e->data.mapping_start.anchor || e->data.mapping_start.tag;
+    case YAML_SCALAR_EVENT:
+        return e->data.scalar.anchor || e->data.scalar.tag;
+    case YAML_MAPPING_START_EVENT:
+        return e->data.mapping_start.anchor || e->data.mapping_start.tag;
     case YAML_SEQUENCE_START_EVENT:
         return e->data.sequence_start.anchor || e->data.sequence_start.tag;
-    default: return false;
+    default:
+        return false;
     }
 }
 

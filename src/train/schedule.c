@@ -19,9 +19,12 @@ static double after_warmup(const heed_schedule *s, int64_t step) {
     switch (s->kind) {
     case HEED_INVERSE_SQRT:
         return s->peak * sqrt((double)(s->warmup > 0 ? s->warmup : 1) / (double)step);
-    case HEED_COSINE: return s->floor + drop * 0.5 * (1.0 + cos(PI * fallen(s, step)));
-    case HEED_LINEAR: return s->floor + drop * (1.0 - fallen(s, step));
-    case HEED_CONSTANT: return s->peak;
+    case HEED_COSINE:
+        return s->floor + drop * 0.5 * (1.0 + cos(PI * fallen(s, step)));
+    case HEED_LINEAR:
+        return s->floor + drop * (1.0 - fallen(s, step));
+    case HEED_CONSTANT:
+        return s->peak;
     }
     return s->peak;
 }

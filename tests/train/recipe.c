@@ -33,7 +33,7 @@ static void defaults_are_those_of_2017(void **state) {
     assert_int_equal(r->model.feed_forward, 2048);
     assert_int_equal(r->model.encoder_layers, 6);
     assert_int_equal(r->model.norm_position, HEED_RECIPE_POST);
-    assert_int_equal(r->model.positions, HEED_RECIPE_SINUSOIDAL);
+    assert_int_equal(r->model.positions, HEED_POSITIONS_SINUSOIDAL);
     assert_true(r->model.dropout == 0.1);
     assert_true(r->train.beta2 == 0.98 && r->train.eps == 1e-9);
     assert_true(r->train.label_smoothing == 0.1);
@@ -105,15 +105,15 @@ static void the_family_is_the_first_that_fits(void **state) {
         const char *yaml;
         int family;
     } cases[] = {
-        {"model: {}\n", HEED_FAMILY_MARIAN},
-        {"model: {norm_position: pre}\n", HEED_FAMILY_PEGASUS},
-        {"model: {positions: rope}\n", HEED_FAMILY_HEED},
-        {"model: {positions: sinusoidal_interleaved}\n", HEED_FAMILY_HEED},
-        {"model: {norm: rmsnorm}\n", HEED_FAMILY_HEED},
-        {"model: {gated: true}\n", HEED_FAMILY_HEED},
-        {"model: {kv_heads: 2}\n", HEED_FAMILY_HEED},
-        {"model: {tie: output}\n", HEED_FAMILY_HEED},
-        {"model: {family: heed}\n", HEED_FAMILY_HEED},
+        {"model: {}\n", HEED_RECIPE_MARIAN},
+        {"model: {norm_position: pre}\n", HEED_RECIPE_PEGASUS},
+        {"model: {positions: rope}\n", HEED_RECIPE_HEED},
+        {"model: {positions: sinusoidal_interleaved}\n", HEED_RECIPE_HEED},
+        {"model: {norm: rmsnorm}\n", HEED_RECIPE_HEED},
+        {"model: {gated: true}\n", HEED_RECIPE_HEED},
+        {"model: {kv_heads: 2}\n", HEED_RECIPE_HEED},
+        {"model: {tie: output}\n", HEED_RECIPE_HEED},
+        {"model: {family: heed}\n", HEED_RECIPE_HEED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char yaml[200];

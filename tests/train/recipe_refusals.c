@@ -89,10 +89,11 @@ static const refusal FINISH[] = {
     {"model: {width: 9, heads: 3}\n", HEED_SHAPE,
      "a.yaml:1:16: model.positions needs an even model.width, 9 is odd"},
     {"model: {family: marian, norm_position: pre}\n", HEED_VALUE,
-     "a.yaml:1:40: model.family marian has model.norm_position post"},
+     "a.yaml:1:17: model.family marian cannot express this model, the family for it is pegasus"},
     {"model: {family: pegasus, positions: alibi}\n", HEED_VALUE,
-     "a.yaml:1:17: model.family pegasus cannot express model.positions other than sinusoidal, use "
-     "family heed"},
+     "a.yaml:1:17: model.family pegasus cannot express this model (positions other than "
+     "'sinusoidal'), the family "
+     "for it is heed"},
     {"tokenizer: {shared: false}\n", HEED_VALUE,
      "a.yaml:1:21: tokenizer.shared is false, heed trains one tokenizer for both sides: set it to "
      "true"},
