@@ -245,7 +245,7 @@ static bool make_constants(heed_plan *p, heed_error *err) {
     for (size_t i = 0; i < p->in_plan; i++) {
         heed_work w;
         heed_fill_work(&w, p, NULL, p->order[i]);
-        w.scratch = scratch;
+        w.scratch = p->book.node[w.node].scratch ? scratch : NULL;
         p->book.node[w.node].op->run(&w);
     }
     heed_free(p->book.host, scratch);
