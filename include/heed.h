@@ -238,6 +238,71 @@ HEED_API bool heed_translate_ids(heed_translator *translator, const int32_t *id,
                                  const int64_t *start, int64_t n, heed_translations *out,
                                  heed_error *err);
 
+/* ---- Training ------------------------------------------------------------------------------ */
+
+/* What a training may begin from. NEW refuses a folder that has checkpoints; RESUME goes on from
+ * the newest one, to the bits of a run that was never stopped, or begins where there is none; OVER
+ * takes old checkpoints away. */
+typedef enum { HEED_START_NEW, HEED_START_RESUME, HEED_START_OVER } heed_start;
+
+/* What is known before the first update. Numbers of 0 are not known. */
+typedef struct {
+    const char *folder, *family; /* live as long as the training */
+    int64_t parameters, vocab;
+    int64_t pairs, source_tokens, target_tokens; /* of one pass over the training pairs */
+    int64_t updates, updates_an_epoch, done;     /* all, and those of the resumed checkpoint */
+    double start_loss;                           /* what a model that knows nothing has: ln vocab */
+    size_t bytes;                                /* weights, gradients, moments, values */
+    double seconds;                              /* forecast for what is left, from one batch */
+} heed_training_outlook;
+
+typedef enum {
+    HEED_TRAINING_STEP,  /* after each update: loss, lr, norm, tokens_per_second */
+    HEED_TRAINING_VALID, /* after each validation: loss, score, best */
+    HEED_TRAINING_SAVED, /* a checkpoint was written */
+    HEED_TRAINING_DONE   /* the model was written; loss and score as for VALID, where validated */
+} heed_training_kind;
+
+typedef struct {
+    heed_training_kind kind;
+    int64_t step, updates, epoch; /* updates: all, 0: not known; epoch counts from 1 */
+    double loss;                  /* a token; STEP: with label smoothing, of this update */
+    double lr, norm, tokens_per_second; /* tokens of the target side */
+    double seconds, seconds_left;       /* seconds_left < 0: not known */
+    size_t bytes;
+    const char *metric; /* "bleu", "chrf", or NULL: score is not computed */
+    double score;
+    bool best;
+} heed_training_progress;
+
+typedef struct {
+    const heed_host *host;
+    const char *recipe;          /* path of a YAML file (docs/training.md); NULL: settings alone */
+    const char *const *settings; /* "train.lr=3e-4": they win over the file */
+    int64_t n_settings;
+    heed_start start;
+    int threads;     /* 0: as the recipe says */
+    const char *isa; /* as for heed_engine_new */
+    /* One line that the user should read: empty or over-long pairs, characters without a piece. */
+    void (*note)(void *ctx, const char *line);
+    void (*progress)(void *ctx, const heed_training_progress *progress);
+    void *ctx;
+    const volatile bool *cancel; /* when set: a checkpoint is written and the run ends */
+} heed_training_options;
+
+/* A training, from the reading of the recipe to the written model; has an engine of its own. new
+ * does all that can fail for the recipe, the data and memory. */
+typedef struct heed_training heed_training;
+HEED_API heed_training *heed_training_new(const heed_training_options *options, heed_error *err);
+HEED_API heed_training_outlook heed_training_look(const heed_training *training);
+/* Trains to the end and writes the model. HEED_CANCEL after a cancel; HEED_NONFINITE names the
+ * update, the value and the lines of the batch. */
+HEED_API bool heed_training_run(heed_training *training, heed_error *err);
+HEED_API void heed_training_free(heed_training *training);
+
+/* Appends the keys of a recipe with defaults, ranges and meanings, as Markdown tables. */
+HEED_API bool heed_training_keys(heed_buf *out);
+
 /* ---- Tokenizers ---------------------------------------------------------------------------- */
 
 /* Text to ids and back, as the `tokenizers` library does for the same tokenizer.json. Immutable
