@@ -186,6 +186,7 @@ typedef struct {
     double max_ratio; /* > 0: also at most 1 + max_ratio * source tokens + max_extra */
     int64_t max_extra;
     bool no_unk;          /* never the unknown token; the padding token is never taken anyway */
+    bool renormalize;     /* probabilities over the tokens that are allowed (renormalize_logits) */
     int64_t batch_tokens; /* source tokens worked on at once; 0: 2048 */
     int64_t max_source;   /* longer sources are cut; 0: as many positions as the model has, or
                              batch_tokens */
@@ -247,7 +248,7 @@ typedef enum { HEED_START_NEW, HEED_START_RESUME, HEED_START_OVER } heed_start;
 
 /* What is known before the first update. Numbers of 0 are not known. */
 typedef struct {
-    const char *folder, *family; /* live as long as the training */
+    const char *folder, *family; /* live as long as the trainer */
     int64_t parameters, vocab;
     int64_t pairs, source_tokens, target_tokens; /* of one pass over the training pairs */
     int64_t updates, updates_an_epoch, done;     /* all, and those of the resumed checkpoint */
@@ -265,8 +266,8 @@ typedef enum {
 
 typedef struct {
     heed_training_kind kind;
-    int64_t step, updates, epoch; /* updates: all, 0: not known; epoch counts from 1 */
-    double loss;                  /* a token; STEP: with label smoothing, of this update */
+    int64_t step, updates, epoch;       /* updates: all, 0: not known; epoch counts from 1 */
+    double loss;                        /* a token; STEP: with label smoothing, of this update */
     double lr, norm, tokens_per_second; /* tokens of the target side */
     double seconds, seconds_left;       /* seconds_left < 0: not known */
     size_t bytes;
@@ -292,16 +293,16 @@ typedef struct {
 
 /* A training, from the reading of the recipe to the written model; has an engine of its own. new
  * does all that can fail for the recipe, the data and memory. */
-typedef struct heed_training heed_training;
-HEED_API heed_training *heed_training_new(const heed_training_options *options, heed_error *err);
-HEED_API heed_training_outlook heed_training_look(const heed_training *training);
+typedef struct heed_trainer heed_trainer;
+HEED_API heed_trainer *heed_trainer_new(const heed_training_options *options, heed_error *err);
+HEED_API heed_training_outlook heed_trainer_look(const heed_trainer *trainer);
 /* Trains to the end and writes the model. HEED_CANCEL after a cancel; HEED_NONFINITE names the
  * update, the value and the lines of the batch. */
-HEED_API bool heed_training_run(heed_training *training, heed_error *err);
-HEED_API void heed_training_free(heed_training *training);
+HEED_API bool heed_trainer_run(heed_trainer *trainer, heed_error *err);
+HEED_API void heed_trainer_free(heed_trainer *trainer);
 
 /* Appends the keys of a recipe with defaults, ranges and meanings, as Markdown tables. */
-HEED_API bool heed_training_keys(heed_buf *out);
+HEED_API bool heed_recipe_document(heed_buf *out);
 
 /* ---- Tokenizers ---------------------------------------------------------------------------- */
 

@@ -161,7 +161,4 @@ const heed_recipe_key *heed_recipe_keys(size_t *count);
 const heed_recipe_key *heed_recipe_find(const char *path, size_t n);
 /* The path nearest to an unknown one by edits, or NULL where none is near. */
 const heed_recipe_key *heed_recipe_nearest(const char *path, size_t n);
-/* Appends the table as Markdown, one part for each section. */
-bool heed_recipe_document(heed_buf *out);
-
 #endif
