@@ -61,6 +61,6 @@ void heed_bleu_score(const heed_bleu_stats *stats, const heed_bleu_opts *opts, i
                      heed_bleu_result *result);
 
 /* The line cut into tokens joined by single spaces, appended to out: what "tok:13a" stands for. */
-bool heed_bleu_tokenize(heed_line line, const heed_bleu_opts *opts, heed_buf *out);
+bool heed_bleu_tokenize(heed_line line, const heed_bleu_opts *opts, heed_buf *out, heed_error *err);
 
 #endif
