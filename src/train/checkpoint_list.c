@@ -50,7 +50,7 @@ bool heed_checkpoint_list(const heed_host *host, const char *folder, heed_checkp
     DIR *dir = opendir(folder);
     if (!dir) {
         return errno == ENOENT ||
-               heed_fail(err, HEED_FILE, "cannot read folder '%s': %s", folder, strerror(errno));
+               heed_fail_system(err, HEED_FILE, errno, "cannot read folder '%s'", folder);
     }
     for (struct dirent *e; ok && (e = readdir(dir));) {
         int64_t step = step_of(e->d_name);

@@ -34,7 +34,7 @@ struct heed_metrics {
 };
 
 static bool fail_system(const log_file *f, const char *what, heed_error *err) {
-    return heed_fail(err, HEED_SYSTEM, "cannot %s '%s': %s", what, f->path, strerror(errno));
+    return heed_fail_system(err, HEED_SYSTEM, errno, "cannot %s '%s'", what, f->path);
 }
 
 static bool open_log(log_file *f, const char *folder, const char *name, int64_t keep,

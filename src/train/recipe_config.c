@@ -1,7 +1,7 @@
 /* recipe_config.c: a recipe's model as the model floor wants it.
  * SPDX-License-Identifier: MIT
  */
-#include <string.h>
+#include <stdio.h>
 
 #include "train/recipe.h"
 
@@ -34,7 +34,7 @@ heed_config heed_recipe_config(const heed_recipe *recipe) {
     heed_config c = heed_config_base();
     c.encoder = stack_of(m, c.encoder, m->encoder_layers);
     c.decoder = stack_of(m, c.decoder, m->decoder_layers);
-    strcpy(c.family, families[m->family]);
+    snprintf(c.family, sizeof c.family, "%s", families[m->family]);
     c.share_embeddings = m->tie == HEED_RECIPE_TIE_ALL;
     c.tie_output = m->tie != HEED_RECIPE_TIE_NONE;
     c.scale_embedding = m->scale_embedding;
