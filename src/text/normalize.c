@@ -51,7 +51,7 @@ static bool apply_lowercase(const void *settings, heed_work *work) {
     for (size_t at = 0; at < s->n;) {
         uint32_t cp = 0, lower[2];
         size_t n = (size_t)heed_utf8_next(s->text + at, s->n - at, &cp);
-        int count = heed_lower(cp, lower);
+        int count = heed_lower_letter(cp, lower);
         for (int i = 0; i < count; i++) {
             char utf8[4];
             size_t bytes = (size_t)heed_utf8_put(lower[i], utf8);

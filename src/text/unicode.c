@@ -95,7 +95,7 @@ static const struct {
                      {0xa7da, 0xa7da, 1},         {0xa7dc, 0xa7dc, 0x19b - 0xa7dc},
                      {0x10d50, 0x10d65, 0x20},    {0x16ea0, 0x16eb8, 0x1b}};
 
-int heed_lower(uint32_t cp, uint32_t out[2]) {
+int heed_lower_letter(uint32_t cp, uint32_t out[2]) {
     if (cp < 0x80) {
         out[0] = cp >= 'A' && cp <= 'Z' ? cp + ('a' - 'A') : cp;
         return 1;

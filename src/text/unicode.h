@@ -16,7 +16,7 @@ bool heed_is_punctuation(uint32_t cp); /* category P, and all ASCII symbols */
 bool heed_is_number(uint32_t cp);      /* categories Nd, Nl, No */
 bool heed_is_word(uint32_t cp);        /* \w: letters, marks, decimal digits, connectors, joiners */
 /* Full lower case mapping, without context: writes 1 or 2 code points, returns how many. */
-int heed_lower(uint32_t cp, uint32_t out[2]);
+int heed_lower_letter(uint32_t cp, uint32_t out[2]);
 /* Whether the normal forms have no rule for this code point: it stays, and its combining class
  * is 0. */
 bool heed_is_newer(uint32_t cp);
