@@ -25,6 +25,9 @@ HEED_API heed_value heed_product(heed_build *b, heed_value x, heed_value w, heed
 /* Rows of a table, times `scale`: table V x d, ids R x 1 -> R x d. An id outside [0, V) ends the
  * run before its first node. scale: sqrt(d) in Vaswani et al. 2017, section 3.4; else 1. */
 HEED_API heed_value heed_embed(heed_build *b, heed_value table, heed_value ids, double scale);
+/* The same; the table's row `still` gets no gradient through it (the pad token in PyTorch). */
+HEED_API heed_value heed_embed_except(heed_build *b, heed_value table, heed_value ids, double scale,
+                                      int64_t still);
 
 /* a + b, element by element; shapes equal. */
 HEED_API heed_value heed_add(heed_build *b, heed_value a, heed_value v);

@@ -47,7 +47,7 @@ void heed_build_free(heed_build *b) {
 heed_mode heed_build_mode(const heed_build *b) {
     return b->book.mode;
 }
-bool heed_training(const heed_build *b) {
+bool heed_build_trains(const heed_build *b) {
     return b->book.mode == HEED_TRAIN;
 }
 const heed_kernels *heed_build_kernels(const heed_build *b) {
@@ -320,7 +320,7 @@ static heed_value add_weight(heed_build *b, const char *name, int64_t rows, int6
             return (heed_value){id};
     heed_value v = heed_new_value(b, heed_fixed(rows, cols), HEED_FROM_WEIGHT, (uint32_t)index);
     if (v.id)
-        heed_slot_at(k, v.id)->wants_grad = heed_training(b) && !k->weights->entry[index].frozen;
+        heed_slot_at(k, v.id)->wants_grad = heed_build_trains(b) && !k->weights->entry[index].frozen;
     return v;
 }
 
@@ -335,7 +335,7 @@ heed_value heed_weight_vector(heed_build *b, const char *name, int64_t cols, hee
 
 heed_value heed_need_grad(heed_build *b, heed_value v) {
     if (v.id)
-        heed_slot_at(&b->book, v.id)->wants_grad = heed_training(b);
+        heed_slot_at(&b->book, v.id)->wants_grad = heed_build_trains(b);
     return v;
 }
 

@@ -136,7 +136,7 @@ void heed_limit_positions(heed_build *b, heed_space space);
  * before heed_record; ignored unless the plan is cached. */
 void heed_want_cache(heed_build *b, const char *slot, int64_t key_cols, int64_t value_cols);
 /* True where the value carries a gradient that flows on to weights: a build in HEED_TRAIN. */
-bool heed_training(const heed_build *b);
+bool heed_build_trains(const heed_build *b);
 /* Hash of "scope.name": the stream of random numbers of a node, kept in its attr so that a
  * recomputed or a backward node draws the same. */
 uint64_t heed_path_hash(const heed_build *b, const char *name);

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 const heed_key heed_bart_keys[] = {
-    {"vocab_size", HEED_KEY_INT, HEED_AT(vocab), 0, true},
-    {"decoder_vocab_size", HEED_KEY_SAME, HEED_AT(vocab), 0, false},
+    {"vocab_size", HEED_KEY_INT, HEED_AT(source_vocab), HEED_AT(vocab), true},
+    {"decoder_vocab_size", HEED_KEY_INT, HEED_AT(vocab), 0, false},
     {"d_model", HEED_KEY_INT, HEED_AT(encoder.width), HEED_AT(decoder.width), true},
     {"encoder_layers", HEED_KEY_INT, HEED_AT(encoder.layers), 0, true},
     {"decoder_layers", HEED_KEY_INT, HEED_AT(decoder.layers), 0, true},
@@ -28,7 +28,7 @@ const heed_key heed_bart_keys[] = {
      HEED_AT(decoder.activation_dropout), false},
     {"scale_embedding", HEED_KEY_BOOL, HEED_AT(scale_embedding), 0, false},
     {"tie_word_embeddings", HEED_KEY_BOOL, HEED_AT(tie_output), 0, false},
-    {"share_encoder_decoder_embeddings", HEED_KEY_TRUE, 0, 0, false},
+    {"share_encoder_decoder_embeddings", HEED_KEY_BOOL, HEED_AT(share_embeddings), 0, false},
     {"is_encoder_decoder", HEED_KEY_TRUE, 0, 0, false},
     {"static_position_embeddings", HEED_KEY_TRUE, 0, 0, false},
     {"num_hidden_layers", HEED_KEY_HARMLESS, 0, 0, false},
@@ -56,7 +56,8 @@ static void finish(heed_stack *s, bool pre_norm) {
 void heed_bart_finish(heed_config *c, bool pre_norm) {
     finish(&c->encoder, pre_norm);
     finish(&c->decoder, pre_norm);
-    c->share_embeddings = c->logits_bias = true;
+    c->share_embeddings &= c->tie_output; /* untied, transformers makes each table its own */
+    c->logits_bias = true;
 }
 
 const heed_rename heed_bart_weights[] = {
@@ -117,8 +118,8 @@ bool heed_bart_expresses(const heed_config *c, bool pre_norm, char *why, size_t 
     const char *obstacle = first_obstacle(&c->encoder, pre_norm);
     if (!obstacle)
         obstacle = first_obstacle(&c->decoder, pre_norm);
-    if (!obstacle && !c->share_embeddings)
-        obstacle = "separate tables for source and target tokens";
+    if (!obstacle && c->share_embeddings != c->tie_output)
+        obstacle = "only some of the tables tied";
     if (!obstacle && !c->logits_bias)
         obstacle = "logits without bias";
     if (obstacle)
@@ -126,4 +127,5 @@ bool heed_bart_expresses(const heed_config *c, bool pre_norm, char *why, size_t 
     return !obstacle;
 }
 
-const char *const heed_bart_unused[] = {"model.*.embed_positions.weight", NULL};
+const char *const heed_bart_unused[] = {"model.*.embed_positions.weight", "model.shared.weight",
+                                        NULL};

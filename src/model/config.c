@@ -25,6 +25,7 @@ heed_config heed_config_base(void) {
                          .encoder = stack,
                          .decoder = stack,
                          .vocab = 8000,
+                         .source_vocab = 8000,
                          .share_embeddings = true,
                          .tie_output = true,
                          .scale_embedding = true,

@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-static heed_value table(heed_build *b, const heed_config *c, const char *own) {
+static heed_value table(heed_build *b, const heed_config *c, const char *own, int64_t vocab) {
     heed_init init = {HEED_INIT_NORMAL, 1 / sqrt((double)c->decoder.width)};
-    return heed_weight(b, c->share_embeddings ? "tokens.weight" : own, c->vocab, c->decoder.width,
+    return heed_weight(b, c->share_embeddings ? "tokens.weight" : own, vocab, c->decoder.width,
                        init);
 }
 
@@ -22,10 +22,12 @@ heed_outputs heed_record_encoder_decoder(heed_build *b, const heed_config *c,
     heed_outputs out = {{0}, {0}, {0}, {0}};
     heed_space source = heed_rows(b, "source"), target = heed_rows(b, "target");
     double scale = c->scale_embedding ? sqrt((double)c->decoder.width) : 1;
-    heed_value read = table(b, c, "source.weight"), write = table(b, c, "target.weight");
-    heed_value x = heed_embed(b, read, heed_input(b, "input_ids", source), scale);
+    heed_value read = table(b, c, "source.weight", c->source_vocab);
+    heed_value write = table(b, c, "target.weight", c->vocab);
+    heed_value x = heed_embed_except(b, read, heed_input(b, "input_ids", source), scale, c->pad);
     out.memory = heed_block_stack(b, x, (heed_value){0}, "encoder", false, &c->encoder);
-    heed_value y = heed_embed(b, write, heed_input(b, "decoder_input_ids", target), scale);
+    heed_value y =
+        heed_embed_except(b, write, heed_input(b, "decoder_input_ids", target), scale, c->pad);
     if (!out.memory.id)
         return out;
     out.hidden = heed_block_stack(b, y, out.memory, "decoder", true, &c->decoder);

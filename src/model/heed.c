@@ -7,7 +7,7 @@
 #define BOTH(field) HEED_AT(encoder.field), HEED_AT(decoder.field)
 
 static const heed_key keys[] = {
-    {"vocab_size", HEED_KEY_INT, HEED_AT(vocab), 0, true},
+    {"vocab_size", HEED_KEY_INT, HEED_AT(vocab), HEED_AT(source_vocab), true},
     {"d_model", HEED_KEY_INT, BOTH(width), true},
     {"encoder_layers", HEED_KEY_INT, HEED_AT(encoder.layers), 0, true},
     {"decoder_layers", HEED_KEY_INT, HEED_AT(decoder.layers), 0, true},

@@ -193,7 +193,7 @@ bool heed_keys_read(const json_t *root, const char *file, const heed_key *const 
                     heed_config *c, heed_error *err) {
     if (all_known(root, tables, err) && read_tables(root, tables, c, err))
         return true;
-    heed_error_at(err, "'%s': ", file);
+    heed_error_at(err, "'%s'", file);
     return false;
 }
 

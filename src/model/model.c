@@ -86,7 +86,7 @@ heed_model *heed_model_open(heed_engine *engine, const char *folder, heed_error 
         tokenizer_fits(m, err))
         return m;
     if (m)
-        heed_error_at(err, "cannot open '%s': ", folder);
+        heed_error_at(err, "cannot open '%s'", folder);
     heed_model_free(m);
     return NULL;
 }

@@ -15,11 +15,11 @@
 typedef struct {
     char family[24]; /* model_type: "marian", "pegasus", "heed" */
     heed_stack encoder, decoder;
-    int64_t vocab;
-    bool share_embeddings; /* source and target tokens have one table */
-    bool tie_output;       /* the output matrix is the target's table */
-    bool scale_embedding;  /* embeddings times sqrt(width) */
-    bool logits_bias;      /* a bias of 1 x vocab on the logits, not trained */
+    int64_t vocab, source_vocab; /* of the decoder (and the output), of the encoder */
+    bool share_embeddings;       /* source and target tokens have one table */
+    bool tie_output;             /* the output matrix is the target's table */
+    bool scale_embedding;        /* embeddings times sqrt(width) */
+    bool logits_bias;            /* a bias of 1 x vocab on the logits, not trained */
     int32_t pad, bos, eos, unk, decoder_start, forced_eos; /* -1: none */
     /* How to generate by default (generation_config.json). */
     int64_t beam, max_length,

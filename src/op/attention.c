@@ -190,7 +190,7 @@ static heed_attend_attr attr_of(heed_build *b, heed_value q, heed_value k, heed_
     a.width = (int32_t)(heed_columns(b, q) / a.heads);
     a.value_width = (int32_t)(heed_columns(b, v) / a.kv_heads);
     a.scale = o->scale != 0 ? o->scale : 1 / sqrt((double)a.width);
-    a.dropout = heed_training(b) ? o->dropout : 0;
+    a.dropout = heed_build_trains(b) ? o->dropout : 0;
     a.stream = heed_path_hash(b, "weights");
     a.t5 = o->buckets.id != 0;
     a.max_distance = o->max_distance ? o->max_distance : 128;
@@ -226,7 +226,7 @@ heed_value heed_attend(heed_build *b, heed_value q, heed_value k, heed_value v,
             heed_attend_bucket_of(b, heed_shape_of(b, o->buckets).rows, a.max_distance, a.causal);
     }
     limit_positions(b, &a);
-    if (o->cache && a.queries == a.keys && !heed_training(b)) {
+    if (o->cache && a.queries == a.keys && !heed_build_trains(b)) {
         heed_want_cache(b, o->cache, heed_columns(b, k), heed_columns(b, v));
     }
     heed_shape weights = heed_like(b, q, a.heads);

@@ -72,7 +72,7 @@ heed_value heed_dropout(heed_build *b, heed_value x, const char *name, double p)
     if (!heed_check_numbers(b, "dropout", x) || !heed_check_share(b, "dropout", p)) {
         return (heed_value){0};
     }
-    if (!heed_training(b) || p == 0) {
+    if (!heed_build_trains(b) || p == 0) {
         return x;
     }
     drop_attr attr = {.stream = heed_path_hash(b, name), .p = p};

@@ -1,7 +1,7 @@
 /* embed.c: rows of a table, times a number.
  *
  *   table V x d, ids R x 1  ->  out R x d,  out_r = scale * table[ids_r]
- *   d_table[v] = sum of scale * d_out_r over the rows r with ids_r = v, in order of r
+ *   d_table[v] = sum of scale * d_out_r over the rows r with ids_r = v, in order of r; 0 for v = still
  *
  * Backward: each task owns the ids of one remainder, so frequent ids, which tokenizers number
  * first, spread over the tasks and every table row is summed by one task in order.
@@ -17,6 +17,7 @@
 
 typedef struct {
     double scale;
+    int64_t still; /* id whose row gets no gradient, -1: none */
 } embed_attr;
 
 static void copy_rows(void *ctx, int64_t from, int64_t to) {
@@ -61,7 +62,7 @@ static void scatter_task(void *ctx, int64_t i) {
     const heed_real *d_out = dy->data;
     const int32_t *ids = j->w->in[1].data;
     for (int64_t r = 0; r < dy->rows; r++) {
-        if (ids[r] % j->tasks == i) {
+        if (ids[r] % j->tasks == i && ids[r] != a->still) {
             add_scaled(dy->cols, (heed_real)a->scale, d_out + r * dy->cols,
                        j->sum + ids[r] * dy->cols);
         }
@@ -103,6 +104,11 @@ static void grad(heed_build *b, const void *attr, const heed_value *in, const he
 static const heed_op EMBED = {.name = "embed", .run = run, .grad = grad};
 
 heed_value heed_embed(heed_build *b, heed_value table, heed_value ids, double scale) {
+    return heed_embed_except(b, table, ids, scale, -1);
+}
+
+heed_value heed_embed_except(heed_build *b, heed_value table, heed_value ids, double scale,
+                             int64_t still) {
     heed_shape ts = heed_shape_of(b, table), is = heed_shape_of(b, ids);
     if (!table.id || !ids.id) {
         return (heed_value){0};
@@ -116,7 +122,7 @@ heed_value heed_embed(heed_build *b, heed_value table, heed_value ids, double sc
                            is.cols);
     }
     heed_limit_ints(b, ids, ts.rows, -1, "the table");
-    embed_attr attr = {.scale = scale};
+    embed_attr attr = {.scale = scale, .still = still};
     heed_shape out = heed_like(b, ids, ts.cols);
     out.cell = HEED_CELL_NUMBER;
     return heed_record(b, &EMBED, &attr, sizeof attr, 2, (heed_value[]){table, ids}, 1, &out);

@@ -213,7 +213,7 @@ heed_value heed_xent(heed_build *b, heed_value x, heed_value w, heed_value bias,
     heed_shape out[] = {heed_fixed(1, 1), heed_like(b, x, 1), heed_shape_of(b, x)};
     heed_value in[TRAIN_INPUTS] = {x, w, bias.id ? bias : heed_absent(), labels,
                                    heed_pack(b, w, true)};
-    if (!heed_training(b)) {
+    if (!heed_build_trains(b)) {
         return heed_record(b, &XENT, &attr, sizeof attr, INPUTS, in, OUTPUTS, out);
     }
     in[DX_B] = heed_wants_grad(b, x) ? heed_pack(b, w, false) : heed_absent();
