@@ -185,8 +185,9 @@ typedef struct {
     int64_t max_length, min_length;
     double max_ratio; /* > 0: also at most 1 + max_ratio * source tokens + max_extra */
     int64_t max_extra;
-    bool no_unk;          /* never the unknown token; the padding token is never taken anyway */
-    bool renormalize;     /* probabilities over the tokens that are allowed (renormalize_logits) */
+    bool no_unk;      /* never the unknown token; the padding token is never taken anyway */
+    bool force_end;   /* what reaches max_length ends with the end token (forced_eos_token_id) */
+    bool renormalize; /* probabilities over the tokens that are allowed (renormalize_logits) */
     int64_t batch_tokens; /* source tokens worked on at once; 0: 2048 */
     int64_t max_source;   /* longer sources are cut; 0: as many positions as the model has, or
                              batch_tokens */

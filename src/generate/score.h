@@ -19,8 +19,8 @@ typedef struct {
 
 typedef struct heed_scorer heed_scorer;
 
-/* `pairs` (without begin and end tokens) and the model must outlive it. batch_tokens: rows of either
- * side worked on at once, 0: 2048. live: weights may change between runs. */
+/* `pairs` (without begin and end tokens) and the model must outlive it. batch_tokens: rows of
+ * either side worked on at once, 0: 2048. live: weights may change between runs. */
 heed_scorer *heed_scorer_new(heed_model *model, const heed_pairs *pairs, int64_t batch_tokens,
                              bool live, heed_error *err);
 void heed_scorer_free(heed_scorer *s);

@@ -1,0 +1,74 @@
+/* search.h: beam search over one sentence, knowing nothing of models: rows of logits in, the next
+ * tokens out. The rules stand in translate.h. Inside of generate/.
+ *
+ * Histories are kept as (token, parent) of each step, so that nothing is copied when beams change
+ * places.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEED_GENERATE_SEARCH_H
+#define HEED_GENERATE_SEARCH_H
+
+#include "base/mem.h"
+
+typedef struct {
+    int64_t beam, min_length;
+    double length_penalty;
+    heed_stop stop;
+    int32_t end, forced_end; /* -1: none */
+    int32_t never[2];        /* tokens that are never taken; -1: none */
+    bool renormalize;        /* over the tokens that are allowed */
+} heed_search_rules;
+
+/* A continuation of an open beam by a token. */
+typedef struct {
+    int32_t beam, token;
+    float log_prob; /* of the whole so far */
+} heed_candidate;
+
+/* An ended translation: a beam of the step before, and the last token. */
+typedef struct {
+    heed_candidate last;
+    int64_t length; /* generated tokens */
+    float score;
+} heed_hypothesis;
+
+typedef struct {
+    int64_t limit;           /* rows of the decoder, the start token counted */
+    int64_t length;          /* rows so far */
+    int64_t open;            /* beams that go on, best first */
+    float *log_prob;         /* of each */
+    int32_t *token, *parent; /* [step][beam]: step i made row i + 1 */
+    heed_hypothesis *done;   /* best first */
+    int64_t n_done;
+    bool over;
+} heed_search;
+
+/* One row of the decoder's output. */
+typedef struct {
+    const float *logits, *probs; /* probs: their softmax */
+    int64_t vocab;
+} heed_next;
+
+/* Room for sentences of at most `limit` rows. */
+bool heed_search_make(heed_search *s, const heed_host *host, const heed_search_rules *rules,
+                      int64_t limit, heed_error *err);
+void heed_search_drop(heed_search *s, const heed_host *host);
+/* From the start token alone: one open beam. */
+void heed_search_start(heed_search *s, int64_t limit);
+/* Takes one row for each open beam (row i at stride i). Sets the new open beams' tokens and parents
+ * (heed_search_last) and `over`. `list` is room for 4 * beam candidates. False where a row is
+ * not finite. */
+bool heed_search_step(heed_search *s, const heed_search_rules *rules, const heed_next *rows,
+                      heed_candidate *list);
+/* The token that open beam i ends with, and its number among the beams of the step before. */
+heed_candidate heed_search_last(const heed_search *s, const heed_search_rules *rules, int64_t i);
+/* The tokens of hypothesis h, `length` of them. */
+void heed_search_read(const heed_search *s, const heed_search_rules *rules,
+                      const heed_hypothesis *h, int32_t *id);
+
+/* top.c: the best `want` continuations of one beam, best first, ties by token; returns how many: 0
+ * where the row is not finite. */
+int64_t heed_best_tokens(const heed_next *row, const heed_search_rules *rules, bool end_allowed,
+                         int64_t want, heed_candidate *out);
+
+#endif

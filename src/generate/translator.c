@@ -1,0 +1,201 @@
+/* translator.c: the plan, the session and the arrays of a translator.
+ *
+ * One plan serves all batches. Its room for decoder rows is bounded by their logits (ROW_NUMBERS),
+ * its cache by what translations usually take.
+ * SPDX-License-Identifier: MIT
+ */
+#include "generate/translator.h"
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { BATCH_TOKENS = 2048, MOST_SENTENCES = 256, ROW_NUMBERS = 1 << 24 };
+
+heed_translate_options heed_translate_defaults(const heed_model *model) {
+    const heed_config *c = heed_model_config(model);
+    return (heed_translate_options){
+        .beam = c->beam > 0 ? c->beam : 1,
+        .n_best = 1,
+        .length_penalty = c->length_penalty,
+        .stop = c->early_stopping ? HEED_STOP_FIRST : HEED_STOP_AUTO,
+        .max_length = c->max_length,
+        .min_length = c->min_length,
+        .force_end = c->forced_eos >= 0,
+    };
+}
+
+static bool has_table(const heed_stack *stack) {
+    return stack->positions == HEED_POSITIONS_SINUSOIDAL ||
+           stack->positions == HEED_POSITIONS_SINUSOIDAL_INTERLEAVED ||
+           stack->positions == HEED_POSITIONS_LEARNED;
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static bool sound(const heed_translate_options *o, const heed_config *c, heed_error *err) {
+    if (o->beam < 1 || o->n_best < 1 || o->n_best > o->beam) {
+        return heed_fail(err, HEED_VALUE,
+                         "beam %" PRId64 " and n_best %" PRId64 ": wanted 1 <= n_best <= beam",
+                         o->beam, o->n_best);
+    }
+    if (o->beam > c->vocab) {
+        return heed_fail(err, HEED_VALUE, "beam %" PRId64 " is more than the %" PRId64 " tokens",
+                         o->beam, c->vocab);
+    }
+    if (o->max_length < 2 || o->min_length < 0 || o->min_length > o->max_length) {
+        return heed_fail(err, HEED_VALUE,
+                         "min_length %" PRId64 " and max_length %" PRId64
+                         ": wanted 0 <= min_length <= max_length and max_length >= 2",
+                         o->min_length, o->max_length);
+    }
+    if (!isfinite(o->length_penalty) || !(o->max_ratio >= 0) || !isfinite(o->max_ratio) ||
+        o->max_extra < 0 || o->batch_tokens < 0 || o->max_source < 0) {
+        return heed_fail(err, HEED_VALUE, "a length, ratio or penalty of the search is not usable");
+    }
+    if (c->decoder_start < 0) {
+        return heed_fail(err, HEED_VALUE, "the model's config names no decoder_start_token_id");
+    }
+    return true;
+}
+
+static void set_sizes(heed_translator *t, const heed_config *c) {
+    heed_translate_options *o = &t->options;
+    o->batch_tokens = o->batch_tokens ? o->batch_tokens : BATCH_TOKENS;
+    int64_t source = o->max_source ? o->max_source : o->batch_tokens;
+    if (has_table(&c->encoder)) {
+        source =
+            !o->max_source ? c->encoder.max_positions : least(source, c->encoder.max_positions);
+    }
+    o->max_source = source;
+    t->limit = o->max_length;
+    if (has_table(&c->decoder)) {
+        t->limit = least(t->limit, c->decoder.max_positions + 1);
+    }
+    t->vocab = c->vocab;
+    t->source_rows = o->batch_tokens > source ? o->batch_tokens : source;
+    t->sentences = least(ROW_NUMBERS / (o->beam * c->vocab), MOST_SENTENCES);
+    t->sentences = t->sentences < 1 ? 1 : least(t->sentences, t->source_rows);
+    int64_t usual = o->batch_tokens + o->batch_tokens / 4;
+    usual = least(usual, t->sentences * (t->limit - 1));
+    t->cache_rows = o->beam * (usual > t->limit ? usual : t->limit);
+    t->rules = (heed_search_rules){
+        .beam = o->beam,
+        .min_length = o->min_length,
+        .length_penalty = o->length_penalty,
+        .stop = o->beam == 1 ? HEED_STOP_FIRST : o->stop,
+        .end = c->eos,
+        .forced_end = !o->force_end        ? -1
+                      : c->forced_eos >= 0 ? c->forced_eos
+                                           : c->eos,
+        .never = {c->pad, o->no_unk ? c->unk : -1},
+        .renormalize = o->renormalize,
+    };
+}
+
+static bool make_plan(heed_translator *t, heed_error *err) {
+    heed_build *b =
+        heed_build_new(heed_model_engine(t->model), HEED_INFER, heed_model_weights(t->model), err);
+    if (!b) {
+        return false;
+    }
+    heed_outputs out = heed_model_record(t->model, b, &(heed_want){.logits = true});
+    t->logits = out.logits;
+    t->probs = heed_softmax(b, out.logits);
+    int64_t rows = t->sentences * t->options.beam;
+    const heed_capacity capacity[] = {
+        {.space = "source",
+         .rows = t->source_rows,
+         .sequences = t->sentences,
+         .longest = t->options.max_source},
+        {.space = "target", .rows = rows, .sequences = rows, .longest = 1},
+        {0},
+    };
+    const heed_value keep[] = {t->logits, t->probs, {0}};
+    t->plan = heed_plan_new(b,
+                            &(heed_plan_options){.capacity = capacity,
+                                                 .keep = keep,
+                                                 .step = "target",
+                                                 .cached = true,
+                                                 .cache_rows = t->cache_rows,
+                                                 .cache_longest = t->limit - 1,
+                                                 .frozen = !t->options.live},
+                            err);
+    return t->plan != NULL;
+}
+
+static bool make_arrays(heed_translator *t, heed_error *err) {
+    size_t n = (size_t)t->sentences, beams = n * (size_t)t->options.beam;
+    t->work = heed_alloc(t->host, n, sizeof *t->work, err);
+    t->source_start = heed_alloc(t->host, n + 1, sizeof *t->source_start, err);
+    t->target_start = heed_alloc(t->host, beams + 1, sizeof *t->target_start, err);
+    t->join = heed_alloc(t->host, beams, sizeof *t->join, err);
+    t->from = heed_alloc(t->host, beams, sizeof *t->from, err);
+    t->list = heed_alloc(t->host, 4 * (size_t)t->options.beam, sizeof *t->list, err);
+    if (!t->work || !t->source_start || !t->target_start || !t->join || !t->from || !t->list) {
+        return false;
+    }
+    for (size_t i = 0; i <= beams; i++) {
+        t->target_start[i] = (int64_t)i;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!heed_search_make(&t->work[i].search, t->host, &t->rules, t->limit, err)) {
+            return false;
+        }
+    }
+    size_t histories = beams * (size_t)t->limit * 2 * sizeof(int32_t);
+    t->own_bytes = histories + n * sizeof *t->work + beams * (2 * sizeof(int32_t) + 8);
+    return true;
+}
+
+heed_translator *heed_translator_new(heed_model *model, const heed_translate_options *options,
+                                     heed_error *err) {
+    const heed_config *config = heed_model_config(model);
+    const heed_host *host = heed_model_host(model);
+    heed_translate_options o = options ? *options : heed_translate_defaults(model);
+    if (!sound(&o, config, err)) {
+        return NULL;
+    }
+    heed_translator *t = heed_alloc(host, 1, sizeof *t, err);
+    if (!t) {
+        return NULL;
+    }
+    t->model = model;
+    t->host = host;
+    t->options = o;
+    set_sizes(t, config);
+    if (make_plan(t, err) && make_arrays(t, err)) {
+        t->session = heed_session_new(t->plan, err);
+    }
+    if (!t->session) {
+        heed_translator_free(t);
+        return NULL;
+    }
+    heed_set_cancel(t->session, o.cancel);
+    return t;
+}
+
+void heed_translator_free(heed_translator *t) {
+    if (!t) {
+        return;
+    }
+    for (int64_t i = 0; t->work && i < t->sentences; i++) {
+        heed_search_drop(&t->work[i].search, t->host);
+    }
+    heed_free(t->host, t->work);
+    heed_free(t->host, t->source_start);
+    heed_free(t->host, t->target_start);
+    heed_free(t->host, t->join);
+    heed_free(t->host, t->from);
+    heed_free(t->host, t->list);
+    heed_session_free(t->session);
+    heed_plan_free(t->plan);
+    heed_free(t->host, t);
+}
+
+size_t heed_translator_bytes(const heed_translator *t) {
+    heed_memory m = heed_plan_memory(t->plan);
+    return m.constants + m.arena + m.inputs + m.cache + t->own_bytes;
+}
