@@ -6,6 +6,12 @@
 
 #include "kernel/kernel.h"
 
+/* The x86 sets are in the build: compiled for it, or emulated for the tests. */
+#if !defined(HEED_REF_ONLY) && !defined(HEED_DOUBLE) &&                                            \
+    ((defined(__x86_64__) && defined(__GNUC__)) || defined(HEED_SIMDE))
+#define HEED_X86
+#endif
+
 #define HEED_ISA(name)                                                                             \
     void heed_kernels_##name(heed_kernels *k);                                                     \
     const char *heed_missing_##name(void);

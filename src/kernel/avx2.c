@@ -1,0 +1,30 @@
+/* avx2.c: the kernels for AVX2 with FMA: simd_*.h in words of 8 lanes.
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernel/isa.h"
+
+#ifdef HEED_X86
+#include "kernel/vec_avx2.h"
+
+#include "kernel/simd_drop.h"
+#include "kernel/simd_elements.h"
+#include "kernel/simd_gemm.h"
+#include "kernel/simd_rows.h"
+#include "kernel/x86.h"
+
+const char *heed_missing_avx2(void) {
+#ifdef HEED_SIMDE
+    return NULL;
+#else
+    return heed_x86_lacks_avx2();
+#endif
+}
+
+void heed_kernels_avx2(heed_kernels *k) {
+    k->isa = "avx2";
+    use_gemm(k);
+    use_elements(k);
+    use_rows(k);
+    use_drop(k);
+}
+#endif

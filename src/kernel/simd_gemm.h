@@ -1,0 +1,175 @@
+/* simd_gemm.h: the matrix product from packed panels.
+ *
+ * A tile of up to TILE_ROWS rows by one panel, or of few rows by several panels, is held in registers while l
+ * runs. Each accumulator is the one chain of one element, so every tile gives the same bits. l is cut into
+ * blocks of DEPTH, whose panel stays in the first cache; from block to block the chain rests in C.
+ * A whose rows do not lie side by side is repacked, HEIGHT rows at a time, on the stack.
+ * Source: Goto and van de Geijn 2008, with B packed beforehand.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEED_KERNEL_SIMD_GEMM_H
+#define HEED_KERNEL_SIMD_GEMM_H
+
+#include "kernel/simd_pack.h"
+
+#include <string.h>
+
+enum { DEPTH = 256, HEIGHT = 8 * TILE_ROWS, MAX_PANELS = 4, MAX_SUMS = 2 * TILE_ROWS };
+
+/* A block of l, and of rows of A and C. */
+typedef struct {
+    const heed_gemm *g;
+    int64_t l0, depth; /* l0 <= l < l0 + depth */
+    int64_t i0, rows;
+    bool repacked;
+    const float
+        *a; /* element (i0, l0); where repacked, tile after tile, l after l, row after row */
+} block;
+
+typedef struct {
+    int64_t depth;
+    const float *a;
+    int64_t a_row, a_col;
+    const float *b;
+    int64_t b_panel; /* from panel to panel */
+    float *c;
+    int64_t ldc;
+    bool from_zero;
+    const float *bias; /* or NULL */
+} tile_task;
+
+WORD void run_tile(const int rows, const int panels, const tile_task *t) {
+    vec sum[MAX_SUMS], b[2 * MAX_PANELS];
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < 2 * panels; v++)
+            sum[r * 2 * panels + v] =
+                t->from_zero ? v_zero() : v_load(t->c + r * t->ldc + v * LANES);
+    const float *a = t->a, *from = t->b;
+    const int64_t a_row = t->a_row, a_col = t->a_col, b_panel = t->b_panel;
+    for (int64_t l = t->depth; l > 0; l--, a += a_col, from += NR) {
+        for (int v = 0; v < 2 * panels; v++)
+            b[v] = v_load(from + v / 2 * b_panel + v % 2 * LANES);
+        for (int r = 0; r < rows; r++) {
+            vec x = v_set(a[r * a_row]);
+            for (int v = 0; v < 2 * panels; v++)
+                sum[r * 2 * panels + v] = v_fma(x, b[v], sum[r * 2 * panels + v]);
+        }
+    }
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < 2 * panels; v++) {
+            vec x = sum[r * 2 * panels + v];
+            if (t->bias)
+                x = v_add(x, v_load(t->bias + v * LANES));
+            v_store(t->c + r * t->ldc + v * LANES, x);
+        }
+}
+
+#define TILE(rows, panels)                                                                         \
+    HEED_TARGET static void tile_##rows##x##panels(const tile_task *t) {                           \
+        run_tile(rows, panels, t);                                                                 \
+    }
+TILE(1, 1)
+TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(1, 4) TILE(2, 2) TILE(3, 2)
+
+    /* By the number of rows: by one panel, and by as many as keep the multipliers busy in spite of their latency. */
+    static void (*const NARROW[TILE_ROWS + 1])(const tile_task *) = {
+        NULL, tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1};
+static void (*const WIDE[4])(const tile_task *) = {NULL, tile_1x4, tile_2x2, tile_3x2};
+static const int WIDE_PANELS[4] = {0, 4, 2, 2};
+
+/* A tile of the last panel, some of whose columns are not there. */
+KERNEL void edge_tile(int64_t rows, int64_t columns, const tile_task *t) {
+    float c[TILE_ROWS * NR] = {0}, bias[NR] = {0};
+    tile_task inner = *t;
+    inner.c = c;
+    inner.ldc = NR;
+    size_t bytes = (size_t)columns * sizeof *c;
+    for (int64_t r = 0; r < rows && !t->from_zero; r++)
+        memcpy(c + r * NR, t->c + r * t->ldc, bytes);
+    if (t->bias)
+        inner.bias = memcpy(bias, t->bias, bytes);
+    NARROW[rows](&inner);
+    for (int64_t r = 0; r < rows; r++)
+        memcpy(t->c + r * t->ldc, c + r * NR, bytes);
+}
+
+/* The tile of rows [i, i + rows) of the block by `panels` panels from p on. */
+KERNEL void one_tile(const block *k, int64_t i, int64_t rows, int64_t p, int panels) {
+    const heed_gemm *g = k->g;
+    tile_task t = {
+        .depth = k->depth,
+        .a = k->repacked ? k->a + i * k->depth : k->a + i * g->a_row,
+        .a_row = k->repacked ? 1 : g->a_row,
+        .a_col = k->repacked ? rows : g->a_col,
+        .b = g->packed + (p * g->k + k->l0) * NR,
+        .b_panel = g->k * NR,
+        .c = g->c + (k->i0 + i) * g->ldc + p * NR,
+        .ldc = g->ldc,
+        .from_zero = k->l0 == 0 && !g->accumulate,
+        .bias = g->bias && k->l0 + k->depth == g->k ? g->bias + p * NR : NULL,
+    };
+    if (panels > 1)
+        WIDE[rows](&t);
+    else if ((p + 1) * NR <= g->n)
+        NARROW[rows](&t);
+    else
+        edge_tile(rows, g->n - p * NR, &t);
+}
+
+/* Rows are shared out evenly, so that no tile is left with one row while others have six. */
+static inline int64_t tile_start(int64_t rows, int64_t tile) {
+    int64_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS;
+    return tile * (rows / tiles) + (tile < rows % tiles ? tile : rows % tiles);
+}
+
+KERNEL void repack(block *k, float *to) {
+    const heed_gemm *g = k->g;
+    const float *a = k->a;
+    k->a = to;
+    for (int64_t tile = 0, i = 0; i < k->rows; tile++) {
+        int64_t next = tile_start(k->rows, tile + 1);
+        for (int64_t l = 0; l < k->depth; l++)
+            for (int64_t r = i; r < next; r++)
+                *to++ = a[r * g->a_row + l * g->a_col];
+        i = next;
+    }
+}
+
+/* The rows of a block by all panels; a panel's part of B is read while it is in the first cache. */
+KERNEL void one_block(const block *k) {
+    int64_t whole = k->g->n / NR, end = k->g->panel1;
+    int most = k->rows < 4 ? WIDE_PANELS[k->rows] : 1, step = 1;
+    for (int64_t p = k->g->panel0; p < end; p += step) {
+        step = p + most <= (whole < end ? whole : end) ? most : 1;
+        for (int64_t tile = 0, i = 0; i < k->rows; tile++) {
+            int64_t next = tile_start(k->rows, tile + 1);
+            one_tile(k, i, next - i, p, step);
+            i = next;
+        }
+    }
+}
+
+KERNEL void gemm(const heed_gemm *g) {
+    float strip[HEIGHT * DEPTH];
+    int64_t l0 = 0;
+    do { /* once for k = 0 too: C becomes 0 or stays, and the bias is added */
+        int64_t depth = g->k - l0 < DEPTH ? g->k - l0 : DEPTH;
+        for (int64_t i0 = 0; i0 < g->m; i0 += HEIGHT) {
+            const float *a = g->a + i0 * g->a_row + l0 * g->a_col;
+            block k = {g, l0, depth, i0, g->m - i0 < HEIGHT ? g->m - i0 : HEIGHT, g->a_col != 1, a};
+            if (k.repacked)
+                repack(&k, strip);
+            one_block(&k);
+        }
+        l0 += depth;
+    } while (l0 < g->k);
+}
+
+static inline void use_gemm(heed_kernels *k) {
+    k->mr = TILE_ROWS;
+    k->nr = NR;
+    k->pack = pack;
+    k->gemm = gemm;
+}
+
+#endif

@@ -1,0 +1,235 @@
+/* vec_avx2.h: the vector words of AVX2 with FMA: 8 lanes of float.
+ *
+ * simd_*.h write the kernels in these words only; another instruction set is another file like this one.
+ * Words with a count touch the first n lanes of memory, 0 < n <= LANES, and read 0 behind them.
+ * With HEED_SIMDE the intrinsics are emulated in plain C, so that tests run where the processor lacks them.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEED_KERNEL_VEC_WORDS
+#define HEED_KERNEL_VEC_WORDS
+
+#include "kernel/kernel.h"
+
+#ifdef HEED_SIMDE
+#define SIMDE_ENABLE_NATIVE_ALIASES
+#include <simde/x86/avx2.h>
+#include <simde/x86/fma.h>
+#define HEED_TARGET
+#else
+#include <immintrin.h>
+#define HEED_TARGET __attribute__((target("avx2,fma")))
+#endif
+
+#define KERNEL HEED_TARGET static inline
+#define WORD HEED_TARGET __attribute__((always_inline)) static inline
+
+enum { LANES = 8 };
+#define TILE_ROWS 6 /* x 2 sums, 2 vectors of B and 1 of A: 15 of the 16 registers */
+
+typedef __m256 vec;
+typedef __m256i ints;
+
+/* ---- Memory ---- */
+
+WORD vec v_load(const float *p) {
+    return _mm256_loadu_ps(p);
+}
+WORD void v_store(float *p, vec x) {
+    _mm256_storeu_ps(p, x);
+}
+WORD ints first_lanes(int64_t n) {
+    static const int32_t OPEN[2 * LANES] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    return _mm256_loadu_si256((const __m256i *)(const void *)(OPEN + LANES - n));
+}
+WORD vec v_get(const float *p, int64_t n) {
+    return n == LANES ? v_load(p) : _mm256_maskload_ps(p, first_lanes(n));
+}
+WORD void v_put(float *p, int64_t n, vec x) {
+    if (n == LANES)
+        v_store(p, x);
+    else
+        _mm256_maskstore_ps(p, first_lanes(n), x);
+}
+/* 8 bytes of 0 or 1 as numbers. */
+WORD vec v_load_bytes(const uint8_t *p) {
+    return _mm256_cvtepi32_ps(
+        _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p)));
+}
+
+/* ---- Arithmetic ---- */
+
+WORD vec v_set(float x) {
+    return _mm256_set1_ps(x);
+}
+WORD vec v_zero(void) {
+    return _mm256_setzero_ps();
+}
+WORD float v_first(vec x) {
+    return _mm256_cvtss_f32(x);
+}
+WORD vec v_add(vec a, vec b) {
+    return _mm256_add_ps(a, b);
+}
+WORD vec v_sub(vec a, vec b) {
+    return _mm256_sub_ps(a, b);
+}
+WORD vec v_mul(vec a, vec b) {
+    return _mm256_mul_ps(a, b);
+}
+WORD vec v_div(vec a, vec b) {
+    return _mm256_div_ps(a, b);
+}
+WORD vec v_sqrt(vec a) {
+    return _mm256_sqrt_ps(a);
+}
+WORD vec v_max(vec a, vec b) {
+    return _mm256_max_ps(a, b);
+} /* b where one is NaN */
+WORD vec v_fma(vec a, vec b, vec c) {
+    return _mm256_fmadd_ps(a, b, c);
+} /* a b + c */
+WORD vec v_fnma(vec a, vec b, vec c) {
+    return _mm256_fnmadd_ps(a, b, c);
+} /* c - a b */
+WORD vec v_abs(vec a) {
+    return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
+}
+WORD vec v_if_less(vec a, vec b, vec yes, vec no) {
+    return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
+}
+/* yes in the lanes whose bit is set. */
+WORD vec v_if_bit(uint64_t bits, vec yes, vec no) {
+    ints lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    ints set = _mm256_and_si256(_mm256_set1_epi32((int)(bits & 255)), lane);
+    return _mm256_blendv_ps(no, yes, _mm256_castsi256_ps(_mm256_cmpeq_epi32(set, lane)));
+}
+/* x in the first n lanes. */
+WORD vec v_only(int64_t n, vec x, vec behind) {
+    return n == LANES ? x : _mm256_blendv_ps(behind, x, _mm256_castsi256_ps(first_lanes(n)));
+}
+WORD bool v_all_finite(vec x) { /* x - x is 0, or NaN */
+    vec zero = _mm256_sub_ps(x, x);
+    return _mm256_movemask_ps(_mm256_cmp_ps(zero, zero, _CMP_UNORD_Q)) == 0;
+}
+/* p 2^n where n stands in the low bits of t: added to the exponent. */
+WORD vec v_scale_by_low_bits(vec p, vec t) {
+    ints n = _mm256_slli_epi32(_mm256_castps_si256(t), 23);
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), n));
+}
+
+/* ---- Across lanes: one fixed tree ---- */
+
+/* Lane i of the result is the sum of the lanes of x[i]. */
+WORD vec v_totals(const vec x[LANES]) {
+    vec a = _mm256_hadd_ps(_mm256_hadd_ps(x[0], x[1]), _mm256_hadd_ps(x[2], x[3]));
+    vec b = _mm256_hadd_ps(_mm256_hadd_ps(x[4], x[5]), _mm256_hadd_ps(x[6], x[7]));
+    return _mm256_add_ps(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
+}
+/* The same tree for one. */
+WORD float v_total(vec x) {
+    __m128 half_low = _mm256_castps256_ps128(x), half_high = _mm256_extractf128_ps(x, 1);
+    half_low = _mm_hadd_ps(half_low, half_low);
+    half_high = _mm_hadd_ps(half_high, half_high);
+    return _mm_cvtss_f32(
+        _mm_add_ss(_mm_hadd_ps(half_low, half_low), _mm_hadd_ps(half_high, half_high)));
+}
+WORD float v_greatest(vec x) {
+    __m128 m = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    m = _mm_max_ps(m, _mm_movehl_ps(m, m));
+    return _mm_cvtss_f32(_mm_max_ss(m, _mm_movehdup_ps(m)));
+}
+WORD void v_transpose(vec x[LANES]) {
+    vec t[LANES];
+    for (int i = 0; i < 4; i++) { /* pairs of rows 2i, 2i+1 */
+        t[2 * i] = _mm256_unpacklo_ps(x[2 * i], x[2 * i + 1]);
+        t[2 * i + 1] = _mm256_unpackhi_ps(x[2 * i], x[2 * i + 1]);
+    }
+    for (int i = 0; i < 2; i++) { /* fours of rows, in each half of the lanes */
+        vec *y = x + 4 * i, *s = t + 4 * i;
+        y[0] = _mm256_shuffle_ps(s[0], s[2], 0x44);
+        y[1] = _mm256_shuffle_ps(s[0], s[2], 0xee);
+        y[2] = _mm256_shuffle_ps(s[1], s[3], 0x44);
+        y[3] = _mm256_shuffle_ps(s[1], s[3], 0xee);
+    }
+    for (int i = 0; i < 4; i++) {
+        vec low = x[i], high = x[i + 4];
+        x[i] = _mm256_permute2f128_ps(low, high, 0x20);
+        x[i + 4] = _mm256_permute2f128_ps(low, high, 0x31);
+    }
+}
+WORD vec v_pairs(float even, float odd) {
+    return _mm256_setr_ps(even, odd, even, odd, even, odd, even, odd);
+}
+/* Neighbours change places: 1 0 3 2 ... */
+WORD vec v_swap_pairs(vec x) {
+    return _mm256_permute_ps(x, 0xb1);
+}
+/* The first n numbers at p, n <= LANES/2, each twice: 0 0 1 1 2 2 ... */
+WORD vec v_load_twice(const float *p, int64_t n) {
+    vec x = v_get(p, n);
+    return _mm256_permutevar8x32_ps(x, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
+}
+
+/* ---- Sums in double ---- */
+
+typedef struct {
+    __m256d low, high;
+} wide;
+
+WORD wide w_zero(void) {
+    return (wide){_mm256_setzero_pd(), _mm256_setzero_pd()};
+}
+WORD wide w_of(vec x) {
+    return (wide){_mm256_cvtps_pd(_mm256_castps256_ps128(x)),
+                  _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1))};
+}
+WORD wide w_add(wide sum, vec x) {
+    wide y = w_of(x);
+    return (wide){_mm256_add_pd(sum.low, y.low), _mm256_add_pd(sum.high, y.high)};
+}
+WORD wide w_add_square(wide sum, vec x) {
+    wide y = w_of(x);
+    return (wide){_mm256_fmadd_pd(y.low, y.low, sum.low),
+                  _mm256_fmadd_pd(y.high, y.high, sum.high)};
+}
+WORD double w_total(wide sum) {
+    __m256d s = _mm256_add_pd(sum.low, sum.high);
+    __m128d t = _mm_add_pd(_mm256_castpd256_pd128(s), _mm256_extractf128_pd(s, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(t, _mm_unpackhi_pd(t, t)));
+}
+
+/* ---- Whole numbers, for Philox ---- */
+
+WORD ints i_set(uint32_t x) {
+    return _mm256_set1_epi32((int)x);
+}
+WORD ints i_xor(ints a, ints b) {
+    return _mm256_xor_si256(a, b);
+}
+/* first + a number for each lane, such that i_interleave gives the four words of each in order. */
+WORD ints i_counters(uint32_t first) {
+    return _mm256_add_epi32(i_set(first), _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+}
+/* The high and the low halves of the products a m. */
+WORD void i_mul(ints a, uint32_t m, ints *high, ints *low) {
+    ints even = _mm256_mul_epu32(a, i_set(m)),
+         odd = _mm256_mul_epu32(_mm256_srli_epi64(a, 32), i_set(m));
+    *low = _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa);
+    *high = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
+}
+/* word[w] of each lane, to word 0 1 2 3 of the first counter, of the next ... */
+WORD void i_interleave(ints word[4]) {
+    ints a = _mm256_unpacklo_epi32(word[0], word[1]), b = _mm256_unpackhi_epi32(word[0], word[1]);
+    ints c = _mm256_unpacklo_epi32(word[2], word[3]), d = _mm256_unpackhi_epi32(word[2], word[3]);
+    word[0] = _mm256_unpacklo_epi64(a, c);
+    word[1] = _mm256_unpackhi_epi64(a, c);
+    word[2] = _mm256_unpacklo_epi64(b, d);
+    word[3] = _mm256_unpackhi_epi64(b, d);
+}
+/* A bit for each lane whose number, without sign, is at least `least`. */
+WORD uint32_t i_at_least(ints x, uint32_t least) {
+    ints low = i_set(least), same = _mm256_cmpeq_epi32(_mm256_max_epu32(x, low), x);
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(same));
+}
+
+#endif
