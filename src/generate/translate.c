@@ -91,13 +91,14 @@ static bool emit(void *ctx, int64_t line, const heed_search *search, heed_error 
 /* ---- Sources ---- */
 
 static bool ids_sound(const heed_translator *t, const heed_sources *s, heed_error *err) {
+    int64_t vocab = heed_model_config(t->model)->source_vocab;
     for (int64_t i = 0; i < s->n; i++) {
         for (int64_t j = s->start[i]; j < s->start[i + 1]; j++) {
-            if (s->id[j] < 0 || s->id[j] >= t->vocab) {
+            if (s->id[j] < 0 || s->id[j] >= vocab) {
                 return heed_fail(err, HEED_VALUE,
                                  "line %" PRId64 ": token id %" PRId32
                                  ", the model has 0 to %" PRId64,
-                                 i + 1, s->id[j], t->vocab - 1);
+                                 i + 1, s->id[j], vocab - 1);
             }
         }
     }

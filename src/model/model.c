@@ -118,7 +118,13 @@ int64_t heed_model_parameters(const heed_model *m) {
 }
 
 heed_outputs heed_model_record(const heed_model *m, heed_build *b, const heed_want *want) {
-    return m->family->record(b, &m->config, want);
+    heed_config config = m->config;
+    if (want->no_dropout) {
+        config.encoder.dropout = config.decoder.dropout = 0;
+        config.encoder.attention_dropout = config.decoder.attention_dropout = 0;
+        config.encoder.activation_dropout = config.decoder.activation_dropout = 0;
+    }
+    return m->family->record(b, &config, want);
 }
 
 bool heed_model_weight_name(const heed_model *m, const char *ours, char *theirs, size_t size) {

@@ -65,6 +65,7 @@ int64_t heed_model_parameters(const heed_model *m); /* trained numbers; tied one
 typedef struct {
     bool logits, loss;
     double smoothing;
+    bool no_dropout; /* in HEED_TRAIN: gradients of the model as it is used */
 } heed_want;
 typedef struct {
     heed_value memory; /* encoder output, source x width */
