@@ -26,7 +26,8 @@
     X(number, norm) /* sum of gradient norms since then, and their number */                       \
     X(whole, norms)                                                                                \
     X(whole, validations)                                                                          \
-    X(number, best) /* best value of the metric; of validation number best_at, 0: none */          \
+    X(whole, valid_step) /* of the last validation */                                              \
+    X(number, best)      /* best value of the metric; of validation number best_at, 0: none */     \
     X(whole, best_at)                                                                              \
     X(whole, best_step)                                                                            \
     X(whole, lines) /* bytes of the metrics' files */                                              \

@@ -77,6 +77,7 @@ typedef struct {
     int64_t batch_tokens, accumulate;
     double label_smoothing, clip;
     int64_t valid_every, save_every, keep_last, average_last, early_stop, log_every, threads;
+    bool recompute;
     int metric, bleu_tokens; /* bleu_tokens: heed_bleu_tokens */
 } heed_recipe_train;
 

@@ -193,6 +193,8 @@ static const heed_recipe_key KEYS[] = {
     NUMBER(train, early_stop, "0", FROM_TO(0, 100000),
            "stop after so many validations without a better one; 0: never"),
     NUMBER(train, log_every, "50", FROM_TO(1, 1000000000), "updates between lines of metrics"),
+    FLAG(train, recompute, "false",
+         "save memory: layers compute their values again for the gradient"),
     NUMBER(train, threads, "0", FROM_TO(0, 4096),
            "threads; 0: the physical cores; changes no bit of the result"),
     CHOICE(train, metric, "loss", METRIC, "what makes a checkpoint the best"),

@@ -1,0 +1,27 @@
+/* validate.h: how good a model is on the validation pairs: loss, and BLEU or chrF of what it says.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEED_TRAIN_VALIDATE_H
+#define HEED_TRAIN_VALIDATE_H
+
+#include "train/corpus.h"
+
+typedef struct {
+    double loss, perplexity; /* a target token, without label smoothing */
+    double score;            /* BLEU or chrF, where the recipe's metric is one of them */
+    double metric;           /* the recipe's metric: loss or score */
+} heed_validation;
+
+typedef struct heed_validator heed_validator;
+
+/* Model, corpus and recipe must outlive it. */
+heed_validator *heed_validator_new(heed_model *model, const heed_corpus *corpus,
+                                   const heed_recipe *recipe, const volatile bool *cancel,
+                                   heed_error *err);
+void heed_validator_free(heed_validator *v);
+size_t heed_validator_bytes(const heed_validator *v);
+bool heed_validate(heed_validator *v, heed_validation *result, heed_error *err);
+/* Is `a` better than `b` by the recipe's metric? */
+bool heed_validation_better(const heed_recipe *recipe, double a, double b);
+
+#endif
