@@ -11,12 +11,12 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "text/pairs.h"
+#include "text/number_map.h"
 #include "text/part.h"
 
 typedef struct {
-    heed_pairs merges; /* pair of ids to rank and id: heed_pair_key(rank, id) */
-    heed_pairs chars;  /* code point to id */
+    heed_number_map merges; /* pair of ids to rank and id: heed_key_of_two(rank, id) */
+    heed_number_map chars;  /* code point to id */
     const heed_tokenizer *tokenizer;
     int32_t unk; /* -1: none, unknown characters vanish */
     int32_t byte[256];
@@ -55,10 +55,10 @@ static bool add_merge(bpe *b, uint32_t rank, const char *left, size_t n_left, co
         heed_fail(err, HEED_FILE, "merges.%u: token '%.*s' is not in vocab", rank, (int)n, missing);
     }
     heed_buf_free(&both);
-    uint64_t *value = ok ? heed_pairs_put(&b->merges, heed_pair_key((uint32_t)a, (uint32_t)c), err)
-                         : NULL;
+    uint64_t *value =
+        ok ? heed_number_map_put(&b->merges, heed_key_of_two((uint32_t)a, (uint32_t)c), err) : NULL;
     if (value) {
-        *value = heed_pair_key(rank, (uint32_t)id); /* a pair that comes twice: the later one */
+        *value = heed_key_of_two(rank, (uint32_t)id); /* a pair that comes twice: the later one */
     }
     return value != NULL;
 }
@@ -102,7 +102,7 @@ static bool index_chars(bpe *b, heed_error *err) {
             (size_t)heed_utf8_next(piece->text, piece->n, &cp) != piece->n) {
             continue;
         }
-        uint64_t *value = heed_pairs_put(&b->chars, cp, err);
+        uint64_t *value = heed_number_map_put(&b->chars, cp, err);
         if (!value) {
             return false;
         }
@@ -150,8 +150,8 @@ static bool read_bpe(heed_tokenizer *t, const json_t *json, void *settings, heed
 
 static void free_bpe(void *settings) {
     bpe *b = settings;
-    heed_pairs_free(&b->merges);
-    heed_pairs_free(&b->chars);
+    heed_number_map_free(&b->merges);
+    heed_number_map_free(&b->chars);
 }
 
 /* ---- Symbols of a word --------------------------------------------------------------------- */
@@ -207,7 +207,7 @@ static void add_characters(word *w, const char *text, size_t from, size_t to) {
     for (size_t at = from; at < to;) {
         uint32_t cp = 0;
         size_t end = at + (size_t)heed_utf8_next(text + at, to - at, &cp);
-        const uint64_t *id = heed_pairs_find(&w->model->chars, cp);
+        const uint64_t *id = heed_number_map_find(&w->model->chars, cp);
         if (id) {
             end_unknown(w);
             add_symbol(w, (int32_t)*id, at, end);
@@ -262,8 +262,8 @@ static const uint64_t *find_merge(const word *w, uint32_t at) {
     if (s->next == NONE) {
         return NULL;
     }
-    uint64_t key = heed_pair_key((uint32_t)s->id, (uint32_t)w->item[s->next].id);
-    return heed_pairs_find(&w->model->merges, key);
+    uint64_t key = heed_key_of_two((uint32_t)s->id, (uint32_t)w->item[s->next].id);
+    return heed_number_map_find(&w->model->merges, key);
 }
 
 static void push_pair(const word *w, heap *h, uint32_t at) {

@@ -15,8 +15,8 @@ static uint32_t add_node(heed_trie *trie, heed_error *err) {
         return 0;
     }
     size_t need = trie->n > 0 ? trie->n + 1 : 2; /* the root comes with the first node */
-    if (!heed_reserve(trie->edge.host, (void **)&trie->value, &trie->cap, need,
-                      sizeof *trie->value, err)) {
+    if (!heed_reserve(trie->edge.host, (void **)&trie->value, &trie->cap, need, sizeof *trie->value,
+                      err)) {
         return 0;
     }
     trie->value[0] = trie->n == 0 ? -1 : trie->value[0];
@@ -34,7 +34,7 @@ static uint32_t open_edge(heed_trie *trie, uint32_t node, unsigned char byte, he
     if (node == 0) {
         return trie->first[byte] = to;
     }
-    uint64_t *edge = heed_pairs_put(&trie->edge, (uint64_t)node << 8 | byte, err);
+    uint64_t *edge = heed_number_map_put(&trie->edge, (uint64_t)node << 8 | byte, err);
     if (!edge) {
         return 0;
     }
@@ -58,7 +58,7 @@ bool heed_trie_add(heed_trie *trie, const char *text, size_t n, int32_t value, h
 
 void heed_trie_free(heed_trie *trie) {
     const heed_host *host = trie->edge.host;
-    heed_pairs_free(&trie->edge);
+    heed_number_map_free(&trie->edge);
     heed_free(host, trie->value);
     heed_trie_init(trie, host);
 }

@@ -5,12 +5,12 @@
 #ifndef HEED_TEXT_TRIE_H
 #define HEED_TEXT_TRIE_H
 
-#include "text/pairs.h"
+#include "text/number_map.h"
 
 typedef struct {
-    heed_pairs edge;     /* node and byte to node; from the root see `first` */
-    uint32_t first[256]; /* 0: none */
-    int32_t *value;      /* of each node; -1: no text ends here */
+    heed_number_map edge; /* node and byte to node; from the root see `first` */
+    uint32_t first[256];  /* 0: none */
+    int32_t *value;       /* of each node; -1: no text ends here */
     size_t n, cap;
 } heed_trie;
 
@@ -22,7 +22,7 @@ static inline uint32_t heed_trie_step(const heed_trie *trie, uint32_t node, unsi
     if (node == 0) {
         return trie->first[byte];
     }
-    const uint64_t *to = heed_pairs_find(&trie->edge, (uint64_t)node << 8 | byte);
+    const uint64_t *to = heed_number_map_find(&trie->edge, (uint64_t)node << 8 | byte);
     return to ? (uint32_t)*to : 0;
 }
 void heed_trie_free(heed_trie *trie);
