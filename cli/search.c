@@ -1,0 +1,46 @@
+/* search.c: from the options of a search to the library's.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/search.h"
+
+#include <inttypes.h>
+
+/* In the order of heed_stop. */
+const char *const cli_stops[] = {"auto", "first", "never", NULL};
+
+heed_translate_options cli_search(const heed_model *model, const cli_search_values *v) {
+    heed_translate_options o = heed_translate_defaults(model);
+    o.beam = v->beam.set ? v->beam.value : o.beam;
+    o.stop = v->stop.set ? (heed_stop)v->stop.value : o.stop;
+    o.length_penalty = v->length_penalty.set ? v->length_penalty.value : o.length_penalty;
+    o.min_length = v->min_length.set ? v->min_length.value : o.min_length;
+    o.max_length = v->max_length.set ? v->max_length.value : o.max_length;
+    if (v->max_ratio.set) {
+        o.max_ratio = v->max_ratio.value;
+        o.max_extra = 10;
+    }
+    o.max_source = v->max_source.value;
+    o.batch_tokens = v->batch_tokens.value;
+    o.no_unk = v->no_unk;
+    return o;
+}
+
+void cli_report_sources(const heed_translations *t, const char *what) {
+    int64_t cut = 0, empty = 0, first_cut = 0, first_empty = 0;
+    for (int64_t i = 0; i < t->lines; i++) {
+        if (t->source[i] == HEED_SOURCE_CUT && cut++ == 0) {
+            first_cut = i + 1;
+        } else if (t->source[i] == HEED_SOURCE_EMPTY && empty++ == 0) {
+            first_empty = i + 1;
+        }
+    }
+    if (cut) {
+        cli_warn("%s %" PRId64 " is longer than the model holds and was cut; so were %" PRId64
+                 " in all",
+                 what, first_cut, cut);
+    }
+    if (empty) {
+        cli_warn("%s %" PRId64 " is empty, and so is its translation; %" PRId64 " in all", what,
+                 first_empty, empty);
+    }
+}

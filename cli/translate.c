@@ -1,0 +1,254 @@
+/* translate.c: one translation a line, in the order of the lines.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/search.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    cli_engine_values engine;
+    cli_search_values search;
+    cli_whole n_best;
+    const char *ids;
+    bool json, scores;
+} values_of_translate;
+
+/* ---- Token ids from a file ---- */
+
+typedef struct {
+    int32_t *id;
+    int64_t *start, n;
+} id_lists;
+
+static void free_ids(id_lists *lists) {
+    free(lists->id);
+    free(lists->start);
+}
+
+static int64_t count_ids(const json_t *root) {
+    int64_t n = 0;
+    for (size_t i = 0; i < json_array_size(root); i++) {
+        n += (int64_t)json_array_size(json_array_get(root, i));
+    }
+    return n;
+}
+
+static bool copy_ids(id_lists *out, const json_t *root, const char *path) {
+    for (size_t i = 0; i < json_array_size(root); i++) {
+        const json_t *row = json_array_get(root, i);
+        out->start[i + 1] = out->start[i] + (int64_t)json_array_size(row);
+        for (size_t j = 0; j < json_array_size(row); j++) {
+            json_int_t id = json_integer_value(json_array_get(row, j));
+            if (!json_is_integer(json_array_get(row, j)) || id < 0 || id > INT32_MAX) {
+                cli_warn("'%s': list %zu holds something that is no token id, at place %zu", path,
+                         i + 1, j + 1);
+                return false;
+            }
+            out->id[out->start[i] + (int64_t)j] = (int32_t)id;
+        }
+        if (!json_is_array(row)) {
+            cli_warn("'%s': item %zu is no list of token ids", path, i + 1);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_ids(id_lists *out, const char *path) {
+    json_error_t error;
+    json_t *root = json_load_file(path, 0, &error);
+    if (!root) {
+        cli_warn("'%s' line %d column %d: %s", path, error.line, error.column, error.text);
+        return false;
+    }
+    bool ok = json_is_array(root);
+    if (!ok) {
+        cli_warn("'%s' is to hold a list of lists of token ids", path);
+    } else {
+        out->n = (int64_t)json_array_size(root);
+        out->id = malloc(((size_t)count_ids(root) + 1) * sizeof *out->id);
+        out->start = calloc((size_t)out->n + 1, sizeof *out->start);
+        ok = out->id && out->start && copy_ids(out, root, path);
+    }
+    json_decref(root);
+    return ok;
+}
+
+/* ---- Printing ---- */
+
+static void print_json_one(const heed_translation *t) {
+    printf("{\"ids\": [");
+    for (int64_t i = 0; i < t->n; i++) {
+        printf("%s%" PRId32, i ? ", " : "", t->id[i]);
+    }
+    printf("], \"text\": ");
+    if (t->text) {
+        cli_print_string(stdout, t->text, strlen(t->text));
+    } else {
+        printf("null");
+    }
+    printf(", \"score\": ");
+    cli_print_number(stdout, t->score);
+    printf(", \"log_prob\": ");
+    cli_print_number(stdout, t->log_prob);
+    printf(", \"ended\": %s}", t->ended ? "true" : "false");
+}
+
+static void print_json(const heed_translations *t, int64_t line, int64_t number) {
+    static const char *const names[] = {"fine", "empty", "cut"};
+    printf("{\"line\": %" PRId64 ", \"source\": \"%s\", \"translations\": [", number,
+           names[t->source[line]]);
+    for (int64_t j = 0; j < t->n_best; j++) {
+        fputs(j ? ", " : "", stdout);
+        print_json_one(&t->item[line * t->n_best + j]);
+    }
+    printf("]}\n");
+}
+
+static void print_plain(const heed_translations *t, int64_t line, bool scores) {
+    for (int64_t j = 0; j < t->n_best; j++) {
+        const heed_translation *item = &t->item[line * t->n_best + j];
+        if (scores) {
+            printf("%.4f\t", item->score);
+        }
+        for (int64_t i = 0; !item->text && i < item->n; i++) {
+            printf("%s%" PRId32, i ? " " : "", item->id[i]);
+        }
+        printf("%s\n", item->text ? item->text : "");
+    }
+}
+
+static void print_all(const heed_translations *t, const values_of_translate *v, int64_t first) {
+    for (int64_t i = 0; i < t->lines; i++) {
+        if (v->json) {
+            print_json(t, i, first + i);
+        } else {
+            print_plain(t, i, v->scores);
+        }
+    }
+    fflush(stdout);
+}
+
+/* ---- Working ---- */
+
+static void progress(void *ctx, int64_t done, int64_t total) {
+    cli_show_progress(ctx, "translated %" PRId64 " of %" PRId64, done, total);
+}
+
+/* Lines as they are typed. */
+static int converse(heed_translator *t, const values_of_translate *v) {
+    char text[1 << 16];
+    for (int64_t number = 1; fgets(text, sizeof text, stdin); number++) {
+        heed_line line = {text, strcspn(text, "\r\n")};
+        heed_translations out = {0};
+        heed_error err = {0};
+        if (!heed_translate(t, &line, 1, &out, &err)) {
+            return cli_fail(&err);
+        }
+        print_all(&out, v, number);
+        heed_translations_free(&out);
+    }
+    return CLI_FINE;
+}
+
+static int work(heed_translator *t, const cli_call *call, cli_progress *shown) {
+    const values_of_translate *v = call->values;
+    const char *path = call->args > 1 ? call->arg[1] : NULL;
+    heed_translations out = {0};
+    heed_lines lines = {0};
+    id_lists ids = {0};
+    heed_error err = {0};
+    bool ok = v->ids ? read_ids(&ids, v->ids) : cli_read_lines(&lines, path);
+    if (ok) {
+        ok = v->ids ? heed_translate_ids(t, ids.id, ids.start, ids.n, &out, &err)
+                    : heed_translate(t, lines.line, lines.n, &out, &err);
+        cli_end_progress(shown);
+        if (ok) {
+            print_all(&out, v, 1);
+            cli_report_sources(&out, v->ids ? "list" : "line");
+        } else {
+            cli_fail(&err);
+        }
+    }
+    heed_translations_free(&out);
+    heed_lines_free(&lines);
+    free_ids(&ids);
+    return ok ? CLI_FINE : CLI_INPUT;
+}
+
+static int with_model(heed_model *model, const cli_call *call) {
+    const values_of_translate *v = call->values;
+    cli_progress shown = {0};
+    heed_error err = {0};
+    heed_translate_options o = cli_search(model, &v->search);
+    o.n_best = v->n_best.value;
+    o.progress = isatty(STDERR_FILENO) ? progress : NULL;
+    o.ctx = &shown;
+    bool typed = !v->ids && call->args < 2 && isatty(STDIN_FILENO);
+    heed_translator *t = heed_translator_new(model, &o, &err);
+    if (!t) {
+        return cli_fail(&err);
+    }
+    int status = typed ? converse(t, v) : work(t, call, &shown);
+    heed_translator_free(t);
+    return status;
+}
+
+static int run(const cli_call *call) {
+    const values_of_translate *v = call->values;
+    heed_engine *engine = cli_engine(&v->engine);
+    heed_model *model = engine ? cli_open_model(engine, call->arg[0]) : NULL;
+    int status = model ? with_model(model, call) : CLI_INPUT;
+    heed_model_free(model);
+    heed_engine_free(engine);
+    return status;
+}
+
+static const cli_option OPTIONS[] = {
+    CLI_SEARCH_OPTIONS(values_of_translate),
+    {.name = "n-best",
+     .letter = 'n',
+     .kind = CLI_WHOLE,
+     .offset = offsetof(values_of_translate, n_best),
+     .value = "N",
+     .help = "translations for each line, at most the beams",
+     .standard = "1",
+     .low = 1,
+     .high = 1000},
+    {.name = "scores",
+     .kind = CLI_FLAG,
+     .offset = offsetof(values_of_translate, scores),
+     .help = "score and a tab before each translation"},
+    {.name = "ids",
+     .kind = CLI_TEXT,
+     .offset = offsetof(values_of_translate, ids),
+     .value = "FILE",
+     .help = "sources as token ids: a JSON list of lists"},
+    {.name = "json",
+     .kind = CLI_FLAG,
+     .offset = offsetof(values_of_translate, json),
+     .help = "a JSON object a line: ids, text, score, log_prob, ended"},
+    CLI_ENGINE_OPTIONS(values_of_translate),
+    {0},
+};
+
+const cli_command cli_translate = {
+    .name = "translate",
+    .summary = "translates lines of text",
+    .usage = "MODEL [FILE]",
+    .examples = "  echo 我爱中国 | heed translate model\n"
+                "  heed translate model test.zh.gz --beam 5 > test.en\n"
+                "  heed translate model --ids sources.json --json --beam 4 --n-best 4\n",
+    .notes =
+        "FILE is plain or gz text, by default standard input. One line comes out for each line\n"
+        "that goes in (N lines with --n-best N); an empty line stays empty.\n",
+    .options = OPTIONS,
+    .bytes = sizeof(values_of_translate),
+    .least = 1,
+    .most = 2,
+    .run = run,
+};
