@@ -32,7 +32,7 @@ static double seconds_left(const heed_trainer *t) {
         left = run / (double)here * (double)(t->updates - t->state.step);
     }
     if (allowed > 0.0 && (left < 0.0 || allowed - t->state.seconds < left)) {
-        left = allowed - t->state.seconds;
+        left = allowed > t->state.seconds ? allowed - t->state.seconds : 0.0;
     }
     return left;
 }

@@ -142,7 +142,7 @@ static bool read_corpus(heed_trainer *t, bool resumes, heed_error *err) {
 static bool make_model(heed_trainer *t, heed_error *err) {
     heed_tokenizer *tokenizer = t->corpus.tokenizer;
     heed_config config = heed_recipe_config(t->recipe);
-    config.vocab = heed_vocab_size(tokenizer);
+    config.vocab = config.source_vocab = heed_vocab_size(tokenizer);
     config.pad = heed_token_id(tokenizer, "<pad>");
     config.bos = heed_token_id(tokenizer, "<s>");
     config.eos = heed_token_id(tokenizer, "</s>");
