@@ -41,6 +41,12 @@ if [ -n "$strange" ]; then
     printf 'names that do not start with heed_:\n%s\n' "$strange"
     bad=1
 fi
+twice=$(nm --defined-only --extern-only "$library" |
+    awk 'NF == 3 { print "  " $3 }' | sort | uniq -d)
+if [ -n "$twice" ]; then
+    printf 'names defined twice:\n%s\n' "$twice"
+    bad=1
+fi
 if [ "$(nm --defined-only --extern-only "$library" 2>/dev/null | grep -c heed_)" -lt 20 ]; then
     echo "'$library' is not the library: it defines next to nothing"
     bad=1
