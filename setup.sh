@@ -117,8 +117,6 @@ test_all() { # nothing, or "all"
         "-DHEED_WERROR=${HEED_WERROR:-OFF}"
     quietly build-clang cmake --build build/clang
     run_tests clang -LE slow
-    say 'complexity and scripts'
-    tools/complexity.sh build/clang
     shellcheck -s sh setup.sh .ci/run tools/*.sh tests/*/*.sh
 }
 

@@ -59,22 +59,26 @@ bool heed_fail(heed_error *err, heed_code code, const char *format, ...) {
     return false;
 }
 
+/* Puts ": more" behind the text. */
+static void add(heed_error *err, const char *more) {
+    size_t n = strlen(err->text), left = sizeof err->text - n;
+    int need = snprintf(err->text + n, left, ": %s", more);
+    clean(err->text, need >= (int)left);
+}
+
 bool heed_fail_system(heed_error *err, heed_code code, int number, const char *format, ...) {
-    if (!err || err->code != HEED_OK) {
-        return false;
+    if (err && err->code == HEED_OK) {
+        va_list args;
+        va_start(args, format);
+        fill(err, code, format, args);
+        va_end(args);
+        char reason[128] = "";
+        if (strerror_r(number, reason, sizeof reason) != 0 || reason[0] == 0) {
+            snprintf(reason, sizeof reason, "system error %d", number);
+        }
+        reason[0] = (char)tolower((unsigned char)reason[0]);
+        add(err, reason);
     }
-    va_list args;
-    va_start(args, format);
-    fill(err, code, format, args);
-    va_end(args);
-    char reason[128] = "";
-    if (strerror_r(number, reason, sizeof reason) != 0 || reason[0] == 0) {
-        snprintf(reason, sizeof reason, "system error %d", number);
-    }
-    reason[0] = (char)tolower((unsigned char)reason[0]);
-    size_t n = strlen(err->text);
-    int need = snprintf(err->text + n, sizeof err->text - n, ": %s", reason);
-    clean(err->text, need >= (int)(sizeof err->text - n));
     return false;
 }
 
@@ -88,7 +92,5 @@ void heed_error_at(heed_error *err, const char *format, ...) {
     va_start(args, format);
     fill(err, err->code, format, args);
     va_end(args);
-    size_t n = strlen(err->text);
-    int need = snprintf(err->text + n, sizeof err->text - n, ": %s", rest);
-    clean(err->text, need >= (int)(sizeof err->text - n));
+    add(err, rest);
 }
