@@ -1,6 +1,7 @@
 """Writes tests/golden/safetensors/: small files as the reference library writes them.
 
 Needs: safetensors==0.8.0 numpy==2.4.6
+SPDX-License-Identifier: MIT
 """
 import json
 import pathlib
@@ -36,7 +37,8 @@ def main():
     folder.mkdir(exist_ok=True)
     for name, part in shards.items():
         (folder / name).write_bytes(save(part, {"format": "pt"}))
-    index = {"metadata": {"total_size": 44}, "weight_map": {k: n for n, p in shards.items() for k in p}}
+    places = {k: n for n, part in shards.items() for k in part}
+    index = {"metadata": {"total_size": 44}, "weight_map": places}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=2) + "\n")
 
 

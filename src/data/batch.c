@@ -43,9 +43,12 @@ static int64_t copy_source(int32_t *out, const heed_batches *b, int64_t pair, in
     const heed_batch_opts *o = &b->order.opts;
     const int32_t *id = b->pairs->source.id + b->pairs->source.start[pair];
     int64_t begin = o->source_begin >= 0, end = o->source_end >= 0, n = rows - begin - end;
-    if (begin) out[0] = o->source_begin;
-    if (n) memcpy(out + begin, id, (size_t)n * sizeof *out);
-    if (end) out[rows - 1] = o->source_end;
+    if (begin)
+        out[0] = o->source_begin;
+    if (n)
+        memcpy(out + begin, id, (size_t)n * sizeof *out);
+    if (end)
+        out[rows - 1] = o->source_end;
     return rows;
 }
 
@@ -56,8 +59,10 @@ static int64_t copy_target(int32_t *in, int32_t *label, const heed_batches *b, i
     const heed_batch_opts *o = &b->order.opts;
     const int32_t *id = b->pairs->target.id + b->pairs->target.start[pair];
     int64_t end = o->target_end >= 0, n = rows - end;
-    if (n) memcpy(label, id, (size_t)n * sizeof *label);
-    if (end) label[rows - 1] = o->target_end;
+    if (n)
+        memcpy(label, id, (size_t)n * sizeof *label);
+    if (end)
+        label[rows - 1] = o->target_end;
     in[0] = o->target_begin;
     memcpy(in + 1, label, (size_t)(rows - 1) * sizeof *in);
     return rows;
@@ -114,7 +119,8 @@ static void *work(void *self) {
 /* From here until `ask` the worker stands still. */
 static void wait_ready(heed_batches *b) {
     pthread_mutex_lock(&b->lock);
-    while (!b->ready) pthread_cond_wait(&b->changed, &b->lock);
+    while (!b->ready)
+        pthread_cond_wait(&b->changed, &b->lock);
     pthread_mutex_unlock(&b->lock);
 }
 
@@ -139,13 +145,16 @@ static int start_worker(heed_batches *b) {
 
 static bool start(heed_batches *b, heed_error *err) {
     int rc = pthread_mutex_init(&b->lock, NULL);
-    if (rc != 0) return heed_fail_system(err, HEED_SYSTEM, rc, "cannot make a lock for batches");
+    if (rc != 0)
+        return heed_fail_system(err, HEED_SYSTEM, rc, "cannot make a lock for batches");
     rc = pthread_cond_init(&b->changed, NULL);
     if (rc == 0) {
         rc = start_worker(b);
-        if (rc != 0) pthread_cond_destroy(&b->changed);
+        if (rc != 0)
+            pthread_cond_destroy(&b->changed);
     }
-    if (rc != 0) pthread_mutex_destroy(&b->lock);
+    if (rc != 0)
+        pthread_mutex_destroy(&b->lock);
     b->started = rc == 0;
     return b->started ||
            heed_fail_system(err, HEED_SYSTEM, rc, "cannot start a thread for batches");
@@ -178,7 +187,8 @@ static bool take_buffer(buffer *m, const heed_batches *b, heed_error *err) {
 heed_batches *heed_batches_new(const heed_host *host, const heed_pairs *pairs,
                                const heed_batch_opts *opts, heed_error *err) {
     heed_batches *b = heed_alloc(host, 1, sizeof *b, err);
-    if (!b) return NULL;
+    if (!b)
+        return NULL;
     b->host = host;
     b->pairs = pairs;
     if (heed_order_init(&b->order, host, pairs, opts, err) && take_buffer(&b->made[0], b, err) &&
@@ -189,13 +199,16 @@ heed_batches *heed_batches_new(const heed_host *host, const heed_pairs *pairs,
 }
 
 void heed_batches_free(heed_batches *b) {
-    if (!b) return;
-    if (b->started) stop(b);
+    if (!b)
+        return;
+    if (b->started)
+        stop(b);
     for (int i = 0; i < 2; i++) {
         buffer *m = &b->made[i];
         void *all[] = {m->source_start, m->target_start, m->line,
                        m->source_id,    m->target_id,    m->label};
-        for (size_t j = 0; j < sizeof all / sizeof *all; j++) heed_free(b->host, all[j]);
+        for (size_t j = 0; j < sizeof all / sizeof *all; j++)
+            heed_free(b->host, all[j]);
     }
     heed_order_free(&b->order);
     heed_free(b->host, b);
@@ -234,6 +247,10 @@ void heed_batches_place(const heed_batches *b, int64_t *epoch, int64_t *index) {
     *index = b->place_index;
 }
 
-heed_batch_report heed_batches_report(const heed_batches *b) { return b->order.report; }
+heed_batch_report heed_batches_report(const heed_batches *b) {
+    return b->order.report;
+}
 
-heed_batch_bounds heed_batches_bounds(const heed_batches *b) { return b->order.bounds; }
+heed_batch_bounds heed_batches_bounds(const heed_batches *b) {
+    return b->order.bounds;
+}

@@ -53,10 +53,12 @@ static void end_work(worker *w) {
 /* Words of the line and its n-grams into `counts`; the number of words in *length. */
 static bool count(worker *w, heed_line line, heed_map *counts, int64_t *length, heed_error *err) {
     w->text.n = 0;
-    if (!heed_bleu_words(line, w->opts, w->scratch, &w->words, &w->text, err)) return false;
+    if (!heed_bleu_words(line, w->opts, w->scratch, &w->words, &w->text, err))
+        return false;
     *length = (int64_t)w->text.n;
     for (int order = 1; order <= ORDERS; order++)
-        if (!heed_ngrams_count(counts, &w->text, order, err)) return false;
+        if (!heed_ngrams_count(counts, &w->text, order, err))
+            return false;
     return true;
 }
 
@@ -65,8 +67,10 @@ static bool merge(worker *w, heed_error *err) {
     for (size_t i = 0; i < w->one.count; i++) {
         const heed_map_entry *from = &w->one.entry[i];
         heed_map_entry *to = heed_map_put(&w->ref, from->key, from->n, from->value, NULL, err);
-        if (!to) return false;
-        if (to->value < from->value) to->value = from->value;
+        if (!to)
+            return false;
+        if (to->value < from->value)
+            to->value = from->value;
     }
     return true;
 }
@@ -83,7 +87,8 @@ static bool add_reference(worker *w, heed_line line, bool first, heed_bleu_stats
     int64_t length;
     heed_map_free(&w->one);
     heed_map_init(&w->one, w->host);
-    if (!count(w, line, &w->one, &length, err) || !merge(w, err)) return false;
+    if (!count(w, line, &w->one, &length, err) || !merge(w, err))
+        return false;
     s->ref_len = first ? length : closer(s->hyp_len, s->ref_len, length);
     return true;
 }
@@ -92,14 +97,17 @@ static bool measure(worker *w, heed_line hyp, const heed_line *const *refs, int6
                     int64_t i, heed_bleu_stats *s, heed_error *err) {
     *s = (heed_bleu_stats){0};
     start_segment(w);
-    if (!count(w, hyp, &w->hyp, &s->hyp_len, err)) return false;
+    if (!count(w, hyp, &w->hyp, &s->hyp_len, err))
+        return false;
     for (int64_t r = 0; r < n_refs; r++)
-        if (!add_reference(w, refs[r][i], r == 0, s, err)) return false;
+        if (!add_reference(w, refs[r][i], r == 0, s, err))
+            return false;
     for (size_t k = 0; k < w->hyp.count; k++) {
         const heed_map_entry *h = &w->hyp.entry[k], *r = heed_map_find(&w->ref, h->key, h->n);
         int order = heed_ngram_order(h) - 1;
         s->total[order] += h->value;
-        if (r) s->correct[order] += h->value < r->value ? h->value : r->value;
+        if (r)
+            s->correct[order] += h->value < r->value ? h->value : r->value;
     }
     return true;
 }
@@ -107,7 +115,8 @@ static bool measure(worker *w, heed_line hyp, const heed_line *const *refs, int6
 /* ---- The score ---- */
 
 static double smooth_value(const heed_bleu_opts *o) {
-    if (o->smooth_value_set) return o->smooth_value;
+    if (o->smooth_value_set)
+        return o->smooth_value;
     return o->smooth == HEED_SMOOTH_FLOOR ? 0.1 : 1.0;
 }
 
@@ -120,8 +129,10 @@ static int find_precisions(const heed_bleu_stats *s, const heed_bleu_opts *o,
         bool plus = o->smooth == HEED_SMOOTH_ADD_K && i > 0;
         double correct = (double)s->correct[i] + (plus ? smooth_value(o) : 0.0);
         double total = (double)s->total[i] + (plus ? smooth_value(o) : 0.0);
-        if (total == 0.0) break;
-        if (o->effective_order) orders = i + 1;
+        if (total == 0.0)
+            break;
+        if (o->effective_order)
+            orders = i + 1;
         if (correct != 0.0) {
             precision[i] = 100.0 * correct / total;
         } else if (o->smooth == HEED_SMOOTH_EXP) {
@@ -148,7 +159,8 @@ void heed_bleu_score(const heed_bleu_stats *s, const heed_bleu_opts *o, int64_t 
                      heed_bleu_result *r) {
     *r = (heed_bleu_result){.stats = *s, .bp = 1.0};
     double hyp = (double)s->hyp_len, ref = (double)s->ref_len;
-    if (s->hyp_len < s->ref_len) r->bp = s->hyp_len > 0 ? exp(1.0 - ref / hyp) : 0.0;
+    if (s->hyp_len < s->ref_len)
+        r->bp = s->hyp_len > 0 ? exp(1.0 - ref / hyp) : 0.0;
     r->ratio = s->ref_len ? hyp / ref : 0.0;
     if (s->correct[0] || s->correct[1] || s->correct[2] || s->correct[3]) {
         int orders = find_precisions(s, o, r->precision);
@@ -189,11 +201,15 @@ bool heed_bleu(const heed_host *host, const heed_line *hyp, const heed_line *con
     bool ok = true;
     for (int64_t i = 0; ok && i < n; i++) {
         ok = measure(&w, hyp[i], refs, n_refs, i, &one, err);
-        if (ok) add(&sum, &one);
-        if (ok && segment) segment[i] = one;
-        if (!ok) heed_error_at(err, "segment %" PRId64, i + 1);
+        if (ok)
+            add(&sum, &one);
+        if (ok && segment)
+            segment[i] = one;
+        if (!ok)
+            heed_error_at(err, "segment %" PRId64, i + 1);
     }
     end_work(&w);
-    if (ok) heed_bleu_score(&sum, opts, n_refs, result);
+    if (ok)
+        heed_bleu_score(&sum, opts, n_refs, result);
     return ok;
 }

@@ -17,7 +17,9 @@
 
 static const char *const names[] = {"13a", "zh", "char", "intl", "none"};
 
-const char *heed_bleu_tokens_name(heed_bleu_tokens tokens) { return names[tokens]; }
+const char *heed_bleu_tokens_name(heed_bleu_tokens tokens) {
+    return names[tokens];
+}
 
 bool heed_bleu_tokens_find(const char *name, heed_bleu_tokens *out) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -55,9 +57,11 @@ static void part_single(passes *p, letter_test *test) {
     for (size_t i = 0, step; i < p->from->n; i += step) {
         step = next(p->from, i, &cp);
         bool hit = test(cp);
-        if (hit) heed_buf_text(p->to, " ");
+        if (hit)
+            heed_buf_text(p->to, " ");
         heed_buf_add(p->to, p->from->data + i, step);
-        if (hit) heed_buf_text(p->to, " ");
+        if (hit)
+            heed_buf_text(p->to, " ");
     }
     turn(p);
 }
@@ -73,11 +77,13 @@ static void part_pairs(passes *p, letter_test *first, letter_test *second, bool 
             heed_buf_add(p->to, in->data + i, step);
             continue;
         }
-        if (lead) heed_buf_text(p->to, " ");
+        if (lead)
+            heed_buf_text(p->to, " ");
         heed_buf_add(p->to, in->data + i, step);
         heed_buf_text(p->to, " ");
         heed_buf_add(p->to, in->data + i + step, more);
-        if (!lead) heed_buf_text(p->to, " ");
+        if (!lead)
+            heed_buf_text(p->to, " ");
         step += more;
     }
     turn(p);
@@ -98,12 +104,24 @@ static void replace(passes *p, const char *what, const char *with) {
 
 /* ---- Tests ---- */
 
-static bool is_digit(uint32_t c) { return c >= '0' && c <= '9'; }
-static bool no_digit(uint32_t c) { return !is_digit(c); }
-static bool is_stop(uint32_t c) { return c == '.' || c == ','; }
-static bool is_dash(uint32_t c) { return c == '-'; }
-static bool no_number(uint32_t c) { return !heed_letter_number(c); }
-static bool always(uint32_t c) { return c != ' '; }
+static bool is_digit(uint32_t c) {
+    return c >= '0' && c <= '9';
+}
+static bool no_digit(uint32_t c) {
+    return !is_digit(c);
+}
+static bool is_stop(uint32_t c) {
+    return c == '.' || c == ',';
+}
+static bool is_dash(uint32_t c) {
+    return c == '-';
+}
+static bool no_number(uint32_t c) {
+    return !heed_letter_number(c);
+}
+static bool always(uint32_t c) {
+    return c != ' ';
+}
 
 /* ASCII punctuation but for the apostrophe, comma, dash and stop. */
 static bool is_mark(uint32_t c) {
@@ -121,7 +139,8 @@ static bool is_chinese(uint32_t c) {
         {0xfe30, 0xfe4f}, {0xff00, 0xffef},
     };
     for (size_t i = 0; i < sizeof range / sizeof *range; i++)
-        if (c >= range[i][0] && c <= range[i][1]) return true;
+        if (c >= range[i][0] && c <= range[i][1])
+            return true;
     return false;
 }
 
@@ -157,14 +176,21 @@ static void tokenize_intl(passes *p) {
 
 static void tokenize(passes *p, heed_bleu_tokens tokens) {
     switch (tokens) {
-    case HEED_BLEU_13A: tokenize_13a(p); break;
+    case HEED_BLEU_13A:
+        tokenize_13a(p);
+        break;
     case HEED_BLEU_ZH:
         part_single(p, is_chinese);
         part_western(p);
         break;
-    case HEED_BLEU_CHAR: part_single(p, always); break;
-    case HEED_BLEU_INTL: tokenize_intl(p); break;
-    case HEED_BLEU_NONE: break;
+    case HEED_BLEU_CHAR:
+        part_single(p, always);
+        break;
+    case HEED_BLEU_INTL:
+        tokenize_intl(p);
+        break;
+    case HEED_BLEU_NONE:
+        break;
     }
 }
 
@@ -175,12 +201,15 @@ static void strip(heed_buf *b, bool both) {
     uint32_t cp;
     for (size_t i = 0, step; i < b->n; i += step) {
         step = next(b, i, &cp);
-        if (heed_letter_gap(cp)) continue;
-        if (!begun && both) start = i;
+        if (heed_letter_gap(cp))
+            continue;
+        if (!begun && both)
+            start = i;
         begun = true;
         end = i + step;
     }
-    if (end > start) memmove(b->data, b->data + start, end - start);
+    if (end > start)
+        memmove(b->data, b->data + start, end - start);
     b->n = end - start;
 }
 
@@ -195,7 +224,8 @@ static bool prepare(passes *p, heed_line line, const heed_bleu_opts *o, heed_err
         strip(p->from, o->tokens == HEED_BLEU_ZH);
         tokenize(p, o->tokens);
     }
-    if (ok && !p->from->failed && !p->to->failed) return true;
+    if (ok && !p->from->failed && !p->to->failed)
+        return true;
     return heed_fail(err, HEED_NOMEM, "no memory to cut a segment of %zu bytes into words", line.n);
 }
 
@@ -209,10 +239,13 @@ static bool next_word(const char *s, size_t n, size_t *at, heed_line *word) {
         step = (size_t)heed_utf8_next(s + *at, n - *at, &cp);
         step = step ? step : 1;
         bool gap = heed_letter_gap(cp);
-        if (gap && start != SIZE_MAX) break;
-        if (!gap && start == SIZE_MAX) start = *at;
+        if (gap && start != SIZE_MAX)
+            break;
+        if (!gap && start == SIZE_MAX)
+            start = *at;
     }
-    if (start == SIZE_MAX) return false;
+    if (start == SIZE_MAX)
+        return false;
     *word = (heed_line){s + start, *at - start};
     return true;
 }
@@ -221,9 +254,10 @@ bool heed_number_words(const char *s, size_t n, heed_map *words, heed_symbols *o
                        heed_error *err) {
     heed_line word;
     for (size_t at = 0; next_word(s, n, &at, &word);) {
-        const heed_map_entry *e = heed_map_put(words, word.s, word.n, (int64_t)words->count, NULL,
-                                               err);
-        if (!e || !heed_symbols_add(out, (uint32_t)e->value, err)) return false;
+        const heed_map_entry *e =
+            heed_map_put(words, word.s, word.n, (int64_t)words->count, NULL, err);
+        if (!e || !heed_symbols_add(out, (uint32_t)e->value, err))
+            return false;
     }
     return true;
 }
@@ -243,10 +277,12 @@ bool heed_bleu_tokenize(heed_line line, const heed_bleu_opts *opts, heed_buf *ou
     heed_line word;
     bool first = true;
     for (size_t at = 0; ok && next_word(p.from->data, p.from->n, &at, &word); first = false) {
-        if (!first) heed_buf_text(out, " ");
+        if (!first)
+            heed_buf_text(out, " ");
         heed_buf_add(out, word.s, word.n);
     }
-    if (ok && out->failed) ok = heed_fail(err, HEED_NOMEM, "no memory for the words of a segment");
+    if (ok && out->failed)
+        ok = heed_fail(err, HEED_NOMEM, "no memory for the words of a segment");
     heed_buf_free(&scratch[0]);
     heed_buf_free(&scratch[1]);
     return ok;

@@ -16,8 +16,10 @@
 
 static heed_chrf_opts resolve(const heed_chrf_opts *opts) {
     heed_chrf_opts o = *opts;
-    if (!o.char_order) o.char_order = 6;
-    if (!o.beta) o.beta = 2;
+    if (!o.char_order)
+        o.char_order = 6;
+    if (!o.beta)
+        o.beta = 2;
     return o;
 }
 
@@ -46,14 +48,17 @@ typedef struct {
     heed_map hyp[HEED_CHRF_ORDERS], ref[HEED_CHRF_ORDERS]; /* by order: characters, then words */
 } worker;
 
-static bool is_mark(char c) { return c && strchr("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", c); }
+static bool is_mark(char c) {
+    return c && strchr("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", c);
+}
 
 /* One word: a mark at its end becomes a word of its own, else one at its start. */
 static void part_word(heed_buf *out, const char *s, size_t n) {
     bool single = n == (size_t)heed_utf8_next(s, n, &(uint32_t){0});
     size_t cut = single ? 0 : is_mark(s[n - 1]) ? n - 1 : is_mark(s[0]) ? 1 : 0;
     heed_buf_add(out, s, cut);
-    if (cut) heed_buf_text(out, " ");
+    if (cut)
+        heed_buf_text(out, " ");
     heed_buf_add(out, s + cut, n - cut);
     heed_buf_text(out, " ");
 }
@@ -64,11 +69,13 @@ static void part_words(heed_buf *out, const heed_buf *text) {
     for (size_t i = 0, step; i < text->n; i += step) {
         step = (size_t)heed_utf8_next(text->data + i, text->n - i, &cp);
         if (heed_letter_gap(cp)) {
-            if (i > start) part_word(out, text->data + start, i - start);
+            if (i > start)
+                part_word(out, text->data + start, i - start);
             start = i + step;
         }
     }
-    if (text->n > start) part_word(out, text->data + start, text->n - start);
+    if (text->n > start)
+        part_word(out, text->data + start, text->n - start);
 }
 
 static bool take_letters(worker *w, heed_error *err) {
@@ -76,17 +83,21 @@ static bool take_letters(worker *w, heed_error *err) {
     w->letters.n = 0;
     for (size_t i = 0; i < w->text.n;) {
         i += (size_t)heed_utf8_next(w->text.data + i, w->text.n - i, &cp);
-        if (!w->o.whitespace && heed_letter_gap(cp)) continue;
-        if (!heed_symbols_add(&w->letters, cp, err)) return false;
+        if (!w->o.whitespace && heed_letter_gap(cp))
+            continue;
+        if (!heed_symbols_add(&w->letters, cp, err))
+            return false;
     }
     return true;
 }
 
 static bool take_words(worker *w, heed_error *err) {
     w->words.n = w->parted.n = 0;
-    if (!w->o.word_order) return true;
+    if (!w->o.word_order)
+        return true;
     part_words(&w->parted, &w->text);
-    if (w->parted.failed) return heed_fail(err, HEED_NOMEM, "no memory for the words of a segment");
+    if (w->parted.failed)
+        return heed_fail(err, HEED_NOMEM, "no memory for the words of a segment");
     return heed_number_words(w->parted.data, w->parted.n, &w->numbers, &w->words, err);
 }
 
@@ -106,7 +117,8 @@ static bool count(worker *w, heed_line line, heed_map maps[HEED_CHRF_ORDERS], he
     bool ok = heed_buf_add(&w->text, "", 0);
     ok = ok &&
          (w->o.lowercase ? heed_lower(line, &w->text) : heed_buf_add(&w->text, line.s, line.n));
-    if (!ok) return heed_fail(err, HEED_NOMEM, "no memory for a segment of %zu bytes", line.n);
+    if (!ok)
+        return heed_fail(err, HEED_NOMEM, "no memory for a segment of %zu bytes", line.n);
     ok = take_letters(w, err) && take_words(w, err);
     for (int i = 0; ok && i < w->o.char_order; i++)
         ok = heed_ngrams_count(&maps[i], &w->letters, i + 1, err);
@@ -119,7 +131,8 @@ static bool count(worker *w, heed_line line, heed_map maps[HEED_CHRF_ORDERS], he
 
 static int64_t sum_of(const heed_map *m) {
     int64_t sum = 0;
-    for (size_t i = 0; i < m->count; i++) sum += m->entry[i].value;
+    for (size_t i = 0; i < m->count; i++)
+        sum += m->entry[i].value;
     return sum;
 }
 
@@ -131,7 +144,8 @@ static void compare(const worker *w, heed_chrf_stats *s) {
         s->hyp[i] = ref->count ? sum_of(hyp) : 0;
         for (size_t k = 0; k < hyp->count; k++) {
             const heed_map_entry *h = &hyp->entry[k], *r = heed_map_find(ref, h->key, h->n);
-            if (r) s->match[i] += h->value < r->value ? h->value : r->value;
+            if (r)
+                s->match[i] += h->value < r->value ? h->value : r->value;
         }
     }
 }
@@ -140,10 +154,12 @@ static bool measure(worker *w, heed_line hyp, const heed_line *const *refs, int6
                     int64_t i, heed_chrf_stats *best, heed_error *err) {
     double best_score = -1.0;
     clear(w, &w->numbers, 1);
-    if (!count(w, hyp, w->hyp, err)) return false;
+    if (!count(w, hyp, w->hyp, err))
+        return false;
     for (int64_t r = 0; r < n_refs; r++) {
         heed_chrf_stats s;
-        if (!count(w, refs[r][i], w->ref, err)) return false;
+        if (!count(w, refs[r][i], w->ref, err))
+            return false;
         compare(w, &s);
         double score = heed_chrf_score(&s, &w->o);
         if (score > best_score) {
@@ -161,12 +177,14 @@ double heed_chrf_score(const heed_chrf_stats *s, const heed_chrf_opts *opts) {
     double precision = 0.0, recall = 0.0, factor = (double)o.beta * o.beta;
     int orders = 0;
     for (int i = 0; i < o.char_order + o.word_order; i++) {
-        if (!s->hyp[i] || !s->ref[i]) continue;
+        if (!s->hyp[i] || !s->ref[i])
+            continue;
         precision += (double)s->match[i] / (double)s->hyp[i];
         recall += (double)s->match[i] / (double)s->ref[i];
         orders++;
     }
-    if (precision + recall == 0.0) return 0.0;
+    if (precision + recall == 0.0)
+        return 0.0;
     precision /= orders;
     recall /= orders;
     return 100.0 * ((1.0 + factor) * precision * recall / (factor * precision + recall));
@@ -174,7 +192,8 @@ double heed_chrf_score(const heed_chrf_stats *s, const heed_chrf_opts *opts) {
 
 static void describe(heed_chrf_result *r, const heed_chrf_opts *o, int64_t n_refs) {
     int n = snprintf(r->name, sizeof r->name, "chrF%d", o->beta);
-    for (int i = 0; i < o->word_order && n + 1 < (int)sizeof r->name; i++) r->name[n++] = '+';
+    for (int i = 0; i < o->word_order && n + 1 < (int)sizeof r->name; i++)
+        r->name[n++] = '+';
     r->name[n] = '\0';
     snprintf(r->signature, sizeof r->signature,
              "nrefs:%" PRId64 "|case:%s|eff:yes|nc:%d|nw:%d|space:%s|version:2.6.0", n_refs,
@@ -210,14 +229,18 @@ bool heed_chrf(const heed_host *host, const heed_line *hyp, const heed_line *con
                 .letters = {.host = host},
                 .words = {.host = host}};
     heed_chrf_stats one;
-    if (!check(&w.o, n, n_refs, err)) return false;
+    if (!check(&w.o, n, n_refs, err))
+        return false;
     *result = (heed_chrf_result){0};
     bool ok = true;
     for (int64_t i = 0; ok && i < n; i++) {
         ok = measure(&w, hyp[i], refs, n_refs, i, &one, err);
-        if (ok) add(&result->stats, &one);
-        if (ok && segment) segment[i] = one;
-        if (!ok) heed_error_at(err, "segment %" PRId64, i + 1);
+        if (ok)
+            add(&result->stats, &one);
+        if (ok && segment)
+            segment[i] = one;
+        if (!ok)
+            heed_error_at(err, "segment %" PRId64, i + 1);
     }
     end_work(&w);
     result->score = ok ? heed_chrf_score(&result->stats, &w.o) : 0.0;

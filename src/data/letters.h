@@ -7,8 +7,6 @@
 #include "base/mem.h"
 #include "data/lines.h"
 
-/* Unicode's White_Space: the 25 code points. */
-bool heed_letter_space(uint32_t cp);
 /* What Python's str.split cuts at: White_Space and U+001C to U+001F. Scores are defined on it. */
 bool heed_letter_gap(uint32_t cp);
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/fs.h"
 #include "base/utf8.h"
-#include "data/letters.h"
+#include "text/unicode.h"
 
 static const char BOM[] = "\xef\xbb\xbf";
 
@@ -47,16 +47,19 @@ static void cut(heed_lines *lines, const char *s, size_t n) {
 static bool fill(heed_lines *lines, const char *label, size_t n, heed_error *err) {
     const char *s = lines->text;
     size_t mark = n >= 3 && memcmp(s, BOM, 3) == 0 ? 3 : 0, bad = heed_utf8_check(s, n);
-    if (bad < n) return not_utf8(label, s, bad, err);
+    if (bad < n)
+        return not_utf8(label, s, bad, err);
     lines->n = count_lines(s + mark, n - mark);
     lines->line = heed_alloc(lines->host, (size_t)lines->n, sizeof *lines->line, err);
-    if (!lines->line) return false;
+    if (!lines->line)
+        return false;
     cut(lines, s + mark, n - mark);
     return true;
 }
 
 static bool finish(heed_lines *lines, const char *label, size_t n, heed_error *err) {
-    if (lines->text && fill(lines, label, n, err)) return true;
+    if (lines->text && fill(lines, label, n, err))
+        return true;
     heed_lines_free(lines);
     return false;
 }
@@ -85,21 +88,22 @@ void heed_lines_free(heed_lines *lines) {
 /* Bytes of the last code point of valid UTF-8, n > 0. */
 static size_t last_step(const char *s, size_t n) {
     size_t step = 1;
-    while (step < n && ((unsigned char)s[n - step] & 0xc0) == 0x80) step++;
+    while (step < n && ((unsigned char)s[n - step] & 0xc0) == 0x80)
+        step++;
     return step;
 }
 
 heed_line heed_line_trim(heed_line line) {
     uint32_t cp;
     size_t step;
-    while (line.n && (step = (size_t)heed_utf8_next(line.s, line.n, &cp)) &&
-           heed_letter_space(cp)) {
+    while (line.n && (step = (size_t)heed_utf8_next(line.s, line.n, &cp)) && heed_is_space(cp)) {
         line.s += step;
         line.n -= step;
     }
     while (line.n) {
         step = last_step(line.s, line.n);
-        if (!heed_utf8_next(line.s + line.n - step, step, &cp) || !heed_letter_space(cp)) break;
+        if (!heed_utf8_next(line.s + line.n - step, step, &cp) || !heed_is_space(cp))
+            break;
         line.n -= step;
     }
     return line;
@@ -113,7 +117,8 @@ bool heed_line_column(heed_line line, int64_t column, heed_line *out) {
             *out = (heed_line){s, (size_t)((tab ? tab : end) - s)};
             return true;
         }
-        if (!tab) return false;
+        if (!tab)
+            return false;
         s = tab + 1;
     }
 }

@@ -18,12 +18,15 @@ void heed_symbols_free(heed_symbols *s) {
 bool heed_ngrams_count(heed_map *counts, const heed_symbols *s, int order, heed_error *err) {
     size_t n = (size_t)order;
     for (size_t i = 0; i + n <= s->n; i++) {
-        heed_map_entry *e = heed_map_put(counts, (const char *)(s->item + i), n * sizeof *s->item,
-                                         0, NULL, err);
-        if (!e) return false;
+        heed_map_entry *e =
+            heed_map_put(counts, (const char *)(s->item + i), n * sizeof *s->item, 0, NULL, err);
+        if (!e)
+            return false;
         e->value++;
     }
     return true;
 }
 
-int heed_ngram_order(const heed_map_entry *entry) { return (int)(entry->n / sizeof(uint32_t)); }
+int heed_ngram_order(const heed_map_entry *entry) {
+    return (int)(entry->n / sizeof(uint32_t));
+}

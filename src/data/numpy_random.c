@@ -22,10 +22,12 @@ static uint32_t mix(uint32_t x, uint32_t y) {
 static void spread_seed(uint64_t seed, uint64_t out[4]) {
     uint32_t pool[POOL], constant = 0x43b0d7e5u;
     const uint32_t word[POOL] = {(uint32_t)seed, (uint32_t)(seed >> 32), 0, 0};
-    for (int i = 0; i < POOL; i++) pool[i] = hash_mix(word[i], &constant, 0x931e8875u);
+    for (int i = 0; i < POOL; i++)
+        pool[i] = hash_mix(word[i], &constant, 0x931e8875u);
     for (int from = 0; from < POOL; from++)
         for (int to = 0; to < POOL; to++)
-            if (from != to) pool[to] = mix(pool[to], hash_mix(pool[from], &constant, 0x931e8875u));
+            if (from != to)
+                pool[to] = mix(pool[to], hash_mix(pool[from], &constant, 0x931e8875u));
     constant = 0x8b51f9ddu;
     for (int i = 0; i < 4; i++) {
         uint64_t low = hash_mix(pool[2 * i % POOL], &constant, 0x58f38dedu);
@@ -85,9 +87,11 @@ static uint32_t next_u32(heed_numpy_random *r) {
 }
 
 uint32_t heed_numpy_below(heed_numpy_random *r, uint32_t n) {
-    if (n == 1) return 0; /* takes no number */
+    if (n == 1)
+        return 0; /* takes no number */
     uint64_t product = (uint64_t)next_u32(r) * n;
     uint32_t reject = (UINT32_MAX - (n - 1)) % n;
-    while ((uint32_t)product < reject) product = (uint64_t)next_u32(r) * n;
+    while ((uint32_t)product < reject)
+        product = (uint64_t)next_u32(r) * n;
     return (uint32_t)(product >> 32);
 }

@@ -27,13 +27,15 @@ static void sort_by(heed_order *o, int side, int64_t from, int64_t to) {
     int64_t most = side == SOURCE ? o->bounds.source_longest : o->bounds.target_longest, at = from;
     const int64_t *rows = o->rows[side];
     memset(o->bucket, 0, (size_t)(most + 1) * sizeof *o->bucket);
-    for (int64_t i = from; i < to; i++) o->bucket[rows[o->place[i]]]++;
+    for (int64_t i = from; i < to; i++)
+        o->bucket[rows[o->place[i]]]++;
     for (int64_t r = 0; r <= most; r++) {
         int64_t here = o->bucket[r];
         o->bucket[r] = at;
         at += here;
     }
-    for (int64_t i = from; i < to; i++) o->spare[o->bucket[rows[o->place[i]]]++] = o->place[i];
+    for (int64_t i = from; i < to; i++)
+        o->spare[o->bucket[rows[o->place[i]]]++] = o->place[i];
     memcpy(o->place + from, o->spare + from, (size_t)(to - from) * sizeof *o->place);
 }
 
@@ -67,13 +69,18 @@ static void cut(heed_order *o) {
 }
 
 void heed_order_epoch(heed_order *o, int64_t epoch) {
-    if (o->epoch == epoch) return;
+    if (o->epoch == epoch)
+        return;
     bool mixed = !o->opts.in_order;
-    for (int64_t i = 0; i < o->n; i++) o->place[i] = i;
-    if (mixed) shuffle(o->place, o->n, "data/pairs", o->opts.seed, epoch);
+    for (int64_t i = 0; i < o->n; i++)
+        o->place[i] = i;
+    if (mixed)
+        shuffle(o->place, o->n, "data/pairs", o->opts.seed, epoch);
     sort_pools(o);
     cut(o);
-    for (int64_t i = 0; i < o->count; i++) o->batch[i] = i;
-    if (mixed) shuffle(o->batch, o->count, "data/batches", o->opts.seed, epoch);
+    for (int64_t i = 0; i < o->count; i++)
+        o->batch[i] = i;
+    if (mixed)
+        shuffle(o->batch, o->count, "data/batches", o->opts.seed, epoch);
     o->epoch = epoch;
 }

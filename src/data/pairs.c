@@ -15,7 +15,8 @@ static bool make_room(const heed_host *host, heed_ragged *r, int64_t rows, int64
 
 static void append(heed_ragged *r, int64_t rows, const int32_t *id, int64_t n) {
     int64_t used = r->start[rows]; /* the room is zeroed, so the first start is 0 */
-    if (n) memcpy(r->id + used, id, (size_t)n * sizeof *id);
+    if (n)
+        memcpy(r->id + used, id, (size_t)n * sizeof *id);
     r->start[rows + 1] = used + n;
 }
 

@@ -12,13 +12,15 @@
 /* ---- Checking what was asked ---- */
 
 static bool check_share(const char *name, double share, heed_error *err) {
-    if (share >= 0.0 && share < 1.0) return true;
+    if (share >= 0.0 && share < 1.0)
+        return true;
     return heed_fail(err, HEED_VALUE, "share '%s' is %g, wanted 0 or more and below 1", name,
                      share);
 }
 
 static bool check_opts(const heed_parallel_opts *o, heed_error *err) {
-    if (!check_share("valid", o->valid, err) || !check_share("test", o->test, err)) return false;
+    if (!check_share("valid", o->valid, err) || !check_share("test", o->test, err))
+        return false;
     if (o->valid + o->test >= 1.0)
         return heed_fail(err, HEED_VALUE,
                          "shares %g (valid) and %g (test) leave nothing to train on", o->valid,
@@ -34,7 +36,8 @@ static bool check_opts(const heed_parallel_opts *o, heed_error *err) {
 
 static void count_empty(heed_parallel_report *r, bool source, bool target, int64_t line) {
     *(source && target ? &r->empty_both : source ? &r->empty_source : &r->empty_target) += 1;
-    if (!r->first_empty) r->first_empty = line;
+    if (!r->first_empty)
+        r->first_empty = line;
 }
 
 static void add(heed_parallel *p, heed_line source, heed_line target, int64_t line) {
@@ -54,15 +57,19 @@ static bool make_room(heed_parallel *p, int64_t lines, heed_error *err) {
 
 static bool read_files(heed_parallel *p, const heed_parallel_opts *o, heed_error *err) {
     heed_lines *a = &p->text[0], *b = &p->text[1];
-    if (!heed_lines_read(a, p->host, o->source, o->limit, err)) return false;
-    if (!heed_lines_read(b, p->host, o->target, o->limit, err)) return false;
+    if (!heed_lines_read(a, p->host, o->source, o->limit, err))
+        return false;
+    if (!heed_lines_read(b, p->host, o->target, o->limit, err))
+        return false;
     if (a->n != b->n)
         return heed_fail(err, HEED_TEXT,
                          "source '%s' has %" PRId64 " lines, target '%s' has %" PRId64
                          ": line by line they must say the same",
                          o->source, a->n, o->target, b->n);
-    if (!make_room(p, a->n, err)) return false;
-    for (int64_t i = 0; i < a->n; i++) add(p, a->line[i], b->line[i], i + 1);
+    if (!make_room(p, a->n, err))
+        return false;
+    for (int64_t i = 0; i < a->n; i++)
+        add(p, a->line[i], b->line[i], i + 1);
     return true;
 }
 
@@ -77,7 +84,8 @@ static bool add_row(heed_parallel *p, const heed_parallel_opts *o, heed_line row
     }
     if (!heed_line_column(row, from, &source) || !heed_line_column(row, to, &target)) {
         int64_t columns = 1;
-        for (size_t i = 0; i < row.n; i++) columns += row.s[i] == '\t';
+        for (size_t i = 0; i < row.n; i++)
+            columns += row.s[i] == '\t';
         return heed_fail(err, HEED_TEXT,
                          "'%s' line %" PRId64 " has %" PRId64 " columns, column %" PRId64
                          " was asked for",
@@ -89,10 +97,13 @@ static bool add_row(heed_parallel *p, const heed_parallel_opts *o, heed_line row
 
 static bool read_table(heed_parallel *p, const heed_parallel_opts *o, heed_error *err) {
     heed_lines *all = &p->text[0];
-    if (!heed_lines_read(all, p->host, o->source, o->limit, err)) return false;
-    if (!make_room(p, all->n, err)) return false;
+    if (!heed_lines_read(all, p->host, o->source, o->limit, err))
+        return false;
+    if (!make_room(p, all->n, err))
+        return false;
     for (int64_t i = 0; i < all->n; i++)
-        if (!add_row(p, o, all->line[i], i + 1, err)) return false;
+        if (!add_row(p, o, all->line[i], i + 1, err))
+            return false;
     return true;
 }
 
@@ -102,8 +113,10 @@ bool heed_parallel_read(heed_parallel *p, const heed_host *host, const heed_para
     bool ok = check_opts(opts, err) &&
               (opts->target ? read_files(p, opts, err) : read_table(p, opts, err)) &&
               heed_split_pairs(p, opts, err);
-    if (ok) p->report.pairs = p->n;
-    if (!ok) heed_parallel_free(p);
+    if (ok)
+        p->report.pairs = p->n;
+    if (!ok)
+        heed_parallel_free(p);
     return ok;
 }
 

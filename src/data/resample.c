@@ -41,7 +41,8 @@ static double chrf_score(const int64_t *sum, const void *opts) {
 
 static void add_row(int64_t *sum, const trial *t, int system, int64_t row) {
     const int64_t *from = t->rows[system] + row * t->width;
-    for (int k = 0; k < t->width; k++) sum[k] += from[k];
+    for (int k = 0; k < t->width; k++)
+        sum[k] += from[k];
 }
 
 /* Both systems' scores on one resample, or, without a generator, on the corpus itself. */
@@ -52,7 +53,8 @@ static void score_both(const trial *t, heed_numpy_random *r, double out[2]) {
         add_row(sum[0], t, 0, row);
         add_row(sum[1], t, 1, row);
     }
-    for (int k = 0; k < 2; k++) out[k] = t->score(sum[k], t->opts);
+    for (int k = 0; k < 2; k++)
+        out[k] = t->score(sum[k], t->opts);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -64,16 +66,19 @@ static int by_value(const void *a, const void *b) {
 
 static double mean_of(const double *x, int64_t n) {
     double sum = 0.0;
-    for (int64_t i = 0; i < n; i++) sum += x[i];
+    for (int64_t i = 0; i < n; i++)
+        sum += x[i];
     return sum / (double)n;
 }
 
 /* How often a resample's difference, less their mean, is above the one seen. */
 static double p_value(double *const score[2], int64_t samples, double seen, double *difference) {
     int64_t above = 0;
-    for (int64_t i = 0; i < samples; i++) difference[i] = fabs(score[1][i] - score[0][i]);
+    for (int64_t i = 0; i < samples; i++)
+        difference[i] = fabs(score[1][i] - score[0][i]);
     double mean = mean_of(difference, samples);
-    for (int64_t i = 0; i < samples; i++) above += difference[i] - mean > seen;
+    for (int64_t i = 0; i < samples; i++)
+        above += difference[i] - mean > seen;
     return (double)(above + 1) / (double)(samples + 1);
 }
 
@@ -103,7 +108,8 @@ static bool run(const heed_host *host, const trial *t, int64_t samples, uint64_t
                          "cannot draw %" PRId64 " resamples of %" PRId64 " segments", samples,
                          t->n);
     double *all = heed_alloc(host, 3 * (size_t)samples, sizeof *all, err);
-    if (!all) return false;
+    if (!all)
+        return false;
     resample(t, samples, seed, (double *const[]){all, all + samples}, all + 2 * samples, result);
     heed_free(host, all);
     return true;

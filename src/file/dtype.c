@@ -23,13 +23,12 @@ static const struct {
 #undef HEED_TYPE_ROW
 };
 
-size_t heed_type_bytes(heed_type type) { return types[type].bytes; }
+size_t heed_type_bytes(heed_type type) {
+    return types[type].bytes;
+}
 
-const char *heed_type_name(heed_type type) { return types[type].name; }
-
-bool heed_type_is_float(heed_type type) {
-    float none = 0.0f;
-    return heed_type_to_f32(type, &none, 0, &none);
+const char *heed_type_name(heed_type type) {
+    return types[type].name;
 }
 
 bool heed_type_find(const char *name, heed_type *out) {
@@ -56,16 +55,24 @@ static float small_float(uint32_t bits, int e, int m) {
 /* The top exponent means infinity or NaN, as in IEEE formats. */
 static float ieee_float(uint32_t bits, int e, int m) {
     uint32_t top = (1u << e) - 1, mantissa = bits & ((1u << m) - 1);
-    if ((bits >> m & top) != top) return small_float(bits, e, m);
-    if (mantissa) return NAN;
+    if ((bits >> m & top) != top)
+        return small_float(bits, e, m);
+    if (mantissa)
+        return NAN;
     return bits >> (e + m) & 1 ? -INFINITY : INFINITY;
 }
 
-float heed_f32_from_f16(uint16_t h) { return ieee_float(h, 5, 10); }
+float heed_f32_from_f16(uint16_t h) {
+    return ieee_float(h, 5, 10);
+}
 
-static float from_e5m2(uint8_t b) { return ieee_float(b, 5, 2); }
+static float from_e5m2(uint8_t b) {
+    return ieee_float(b, 5, 2);
+}
 
-static float from_e4m3(uint8_t b) { return (b & 0x7f) == 0x7f ? NAN : small_float(b, 4, 3); }
+static float from_e4m3(uint8_t b) {
+    return (b & 0x7f) == 0x7f ? NAN : small_float(b, 4, 3);
+}
 
 float heed_f32_from_bf16(uint16_t h) {
     uint32_t bits = (uint32_t)h << 16;
@@ -77,7 +84,8 @@ float heed_f32_from_bf16(uint16_t h) {
 uint16_t heed_bf16_from_f32(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
-    if (isnan(x)) return (uint16_t)(bits >> 16 | 0x40);
+    if (isnan(x))
+        return (uint16_t)(bits >> 16 | 0x40);
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
@@ -86,7 +94,8 @@ uint16_t heed_f16_from_f32(float x) {
     memcpy(&bits, &x, sizeof bits);
     uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
     float size = fabsf(x);
-    if (isnan(x)) return sign | 0x7e00;
+    if (isnan(x))
+        return sign | 0x7e00;
     if (size >= 65520.0f)
         return sign | 0x7c00; /* halfway from the largest finite value rounds up */
     int exponent;
@@ -100,40 +109,58 @@ uint16_t heed_f16_from_f32(float x) {
 
 /* ---- Arrays ---- */
 
-#define HEED_EACH(stored, expression)                                                              \
-    do {                                                                                           \
-        const unsigned char *at = data;                                                            \
+/* A function that reads n elements of one stored type; memcpy, since they may stand anywhere. */
+#define HEED_READER(name, stored, result, expression)                                              \
+    static void name(const unsigned char *at, int64_t n, result *out) {                            \
         for (int64_t i = 0; i < n; i++) {                                                          \
             stored v;                                                                              \
             memcpy(&v, at + (size_t)i * sizeof v, sizeof v);                                       \
             out[i] = (expression);                                                                 \
         }                                                                                          \
-        return true;                                                                               \
-    } while (0)
+    }
+
+HEED_READER(f32_from_f32, float, float, v)
+HEED_READER(f32_from_f64, double, float, (float)v)
+HEED_READER(f32_from_f16, uint16_t, float, heed_f32_from_f16(v))
+HEED_READER(f32_from_bf16, uint16_t, float, heed_f32_from_bf16(v))
+HEED_READER(f32_from_e5m2, uint8_t, float, from_e5m2(v))
+HEED_READER(f32_from_e4m3, uint8_t, float, from_e4m3(v))
+
+HEED_READER(i64_from_bool, uint8_t, int64_t, v != 0)
+HEED_READER(i64_from_u8, uint8_t, int64_t, v)
+HEED_READER(i64_from_i8, int8_t, int64_t, v)
+HEED_READER(i64_from_u16, uint16_t, int64_t, v)
+HEED_READER(i64_from_i16, int16_t, int64_t, v)
+HEED_READER(i64_from_u32, uint32_t, int64_t, v)
+HEED_READER(i64_from_i32, int32_t, int64_t, v)
+HEED_READER(i64_from_u64, uint64_t, int64_t, (int64_t)v)
+HEED_READER(i64_from_i64, int64_t, int64_t, v)
+
+static void (*const to_f32[HEED_TYPE_COUNT])(const unsigned char *, int64_t, float *) = {
+    [HEED_F32] = f32_from_f32,   [HEED_F64] = f32_from_f64,      [HEED_F16] = f32_from_f16,
+    [HEED_BF16] = f32_from_bf16, [HEED_F8_E5M2] = f32_from_e5m2, [HEED_F8_E4M3] = f32_from_e4m3,
+};
+
+static void (*const to_i64[HEED_TYPE_COUNT])(const unsigned char *, int64_t, int64_t *) = {
+    [HEED_BOOL] = i64_from_bool, [HEED_U8] = i64_from_u8,   [HEED_I8] = i64_from_i8,
+    [HEED_U16] = i64_from_u16,   [HEED_I16] = i64_from_i16, [HEED_U32] = i64_from_u32,
+    [HEED_I32] = i64_from_i32,   [HEED_U64] = i64_from_u64, [HEED_I64] = i64_from_i64,
+};
+
+bool heed_type_is_float(heed_type type) {
+    return to_f32[type] != NULL;
+}
 
 bool heed_type_to_f32(heed_type type, const void *data, int64_t n, float *out) {
-    switch (type) {
-    case HEED_F32: HEED_EACH(float, v);
-    case HEED_F64: HEED_EACH(double, (float)v);
-    case HEED_F16: HEED_EACH(uint16_t, heed_f32_from_f16(v));
-    case HEED_BF16: HEED_EACH(uint16_t, heed_f32_from_bf16(v));
-    case HEED_F8_E5M2: HEED_EACH(uint8_t, from_e5m2(v));
-    case HEED_F8_E4M3: HEED_EACH(uint8_t, from_e4m3(v));
-    default: return false;
-    }
+    if (!to_f32[type])
+        return false;
+    to_f32[type](data, n, out);
+    return true;
 }
 
 bool heed_type_to_i64(heed_type type, const void *data, int64_t n, int64_t *out) {
-    switch (type) {
-    case HEED_BOOL: HEED_EACH(uint8_t, v != 0);
-    case HEED_U8: HEED_EACH(uint8_t, v);
-    case HEED_I8: HEED_EACH(int8_t, v);
-    case HEED_U16: HEED_EACH(uint16_t, v);
-    case HEED_I16: HEED_EACH(int16_t, v);
-    case HEED_U32: HEED_EACH(uint32_t, v);
-    case HEED_I32: HEED_EACH(int32_t, v);
-    case HEED_U64: HEED_EACH(uint64_t, (int64_t)v);
-    case HEED_I64: HEED_EACH(int64_t, v);
-    default: return false;
-    }
+    if (!to_i64[type])
+        return false;
+    to_i64[type](data, n, out);
+    return true;
 }

@@ -16,7 +16,8 @@ enum { PATH_SIZE = 4096 };
 
 static heed_tensors *new_tensors(const heed_host *host, heed_error *err) {
     heed_tensors *t = heed_alloc(host, 1, sizeof *t, err);
-    if (!t) return NULL;
+    if (!t)
+        return NULL;
     t->host = host;
     t->texts.host = host;
     heed_map_init(&t->by_name, host);
@@ -24,8 +25,10 @@ static heed_tensors *new_tensors(const heed_host *host, heed_error *err) {
 }
 
 void heed_tensors_free(heed_tensors *t) {
-    if (!t) return;
-    for (int64_t i = 0; i < t->files; i++) heed_unmap_file(&t->file[i]);
+    if (!t)
+        return;
+    for (int64_t i = 0; i < t->files; i++)
+        heed_unmap_file(&t->file[i]);
     heed_free(t->host, t->file);
     heed_free(t->host, t->tensor);
     heed_free(t->host, t->meta);
@@ -39,19 +42,24 @@ bool heed_tensors_add_file(heed_tensors *t, const char *path, heed_error *err) {
                       sizeof *t->file, err))
         return false;
     heed_mapped *file = &t->file[t->files];
-    if (!heed_map_file(file, path, err)) return false;
+    if (!heed_map_file(file, path, err))
+        return false;
     t->files++;
     return heed_tensors_parse(t, path, file->data, file->n, err);
 }
 
 static bool add_folder(heed_tensors *t, const char *folder, heed_error *err) {
     char path[PATH_SIZE];
-    if (!heed_join_path(path, sizeof path, folder, "model.safetensors", err)) return false;
-    if (heed_is_file(path)) return heed_tensors_add_file(t, path, err);
+    if (!heed_join_path(path, sizeof path, folder, "model.safetensors", err))
+        return false;
+    if (heed_is_file(path))
+        return heed_tensors_add_file(t, path, err);
     if (!heed_join_path(path, sizeof path, folder, "model.safetensors.index.json", err))
         return false;
-    if (heed_is_file(path)) return heed_tensors_add_index(t, folder, path, err);
-    if (!heed_join_path(path, sizeof path, folder, "pytorch_model.bin", err)) return false;
+    if (heed_is_file(path))
+        return heed_tensors_add_index(t, folder, path, err);
+    if (!heed_join_path(path, sizeof path, folder, "pytorch_model.bin", err))
+        return false;
     if (heed_is_file(path))
         return heed_fail(err, HEED_FILE,
                          "'%s' has pytorch_model.bin but no model.safetensors: pickled weights are "
@@ -73,18 +81,22 @@ static bool add_index(heed_tensors *t, const char *path, heed_error *err) {
     size_t n = slash ? (size_t)(slash - path) + 1 : 0;
     if (n >= sizeof folder)
         return heed_fail(err, HEED_VALUE, "a path of %zu bytes is too long", strlen(path));
-    if (n) memcpy(folder, path, n);
-    if (n) folder[n] = '\0';
+    if (n)
+        memcpy(folder, path, n);
+    if (n)
+        folder[n] = '\0';
     return heed_tensors_add_index(t, folder, path, err);
 }
 
 heed_tensors *heed_tensors_open(const heed_host *host, const char *path, heed_error *err) {
     heed_tensors *t = new_tensors(host, err);
-    if (!t) return NULL;
+    if (!t)
+        return NULL;
     bool ok = heed_is_folder(path)             ? add_folder(t, path, err)
               : ends_with(path, ".index.json") ? add_index(t, path, err)
                                                : heed_tensors_add_file(t, path, err);
-    if (ok) return t;
+    if (ok)
+        return t;
     heed_tensors_free(t);
     return NULL;
 }
@@ -92,30 +104,41 @@ heed_tensors *heed_tensors_open(const heed_host *host, const char *path, heed_er
 heed_tensors *heed_tensors_from_bytes(const heed_host *host, const char *label, const void *data,
                                       size_t n, heed_error *err) {
     heed_tensors *t = new_tensors(host, err);
-    if (!t) return NULL;
-    if (heed_tensors_parse(t, label, data, n, err)) return t;
+    if (!t)
+        return NULL;
+    if (heed_tensors_parse(t, label, data, n, err))
+        return t;
     heed_tensors_free(t);
     return NULL;
 }
 
 /* ---- Finding ---- */
 
-int64_t heed_tensors_count(const heed_tensors *t) { return t->n; }
+int64_t heed_tensors_count(const heed_tensors *t) {
+    return t->n;
+}
 
-const heed_tensor *heed_tensors_at(const heed_tensors *t, int64_t i) { return &t->tensor[i]; }
+const heed_tensor *heed_tensors_at(const heed_tensors *t, int64_t i) {
+    return &t->tensor[i];
+}
 
 const heed_tensor *heed_tensors_find(const heed_tensors *t, const char *name) {
     const heed_map_entry *entry = heed_map_find(&t->by_name, name, strlen(name));
     return entry ? &t->tensor[entry->value] : NULL;
 }
 
-int64_t heed_tensors_meta_count(const heed_tensors *t) { return t->metas; }
+int64_t heed_tensors_meta_count(const heed_tensors *t) {
+    return t->metas;
+}
 
-const heed_meta *heed_tensors_meta_at(const heed_tensors *t, int64_t i) { return &t->meta[i]; }
+const heed_meta *heed_tensors_meta_at(const heed_tensors *t, int64_t i) {
+    return &t->meta[i];
+}
 
 const char *heed_tensors_meta(const heed_tensors *t, const char *key) {
     for (int64_t i = 0; i < t->metas; i++)
-        if (strcmp(t->meta[i].key, key) == 0) return t->meta[i].value;
+        if (strcmp(t->meta[i].key, key) == 0)
+            return t->meta[i].value;
     return NULL;
 }
 
@@ -133,7 +156,8 @@ const char *heed_tensor_shape(const heed_tensor *t, char out[180]) {
 
 int64_t heed_tensor_elements(const heed_tensor *t) {
     int64_t n = 1;
-    for (int i = 0; i < t->rank; i++) n *= t->dim[i];
+    for (int i = 0; i < t->rank; i++)
+        n *= t->dim[i];
     return n;
 }
 
@@ -145,13 +169,15 @@ bool heed_tensor_measure(const heed_tensor *t, int64_t *elements, size_t *bytes,
             return heed_fail(err, HEED_SHAPE,
                              "tensor '%s': dimension %d is %" PRId64 ", below zero", t->name, i,
                              t->dim[i]);
-        if (t->dim[i] == 0) empty = true;
+        if (t->dim[i] == 0)
+            empty = true;
         if (t->dim[i] > 0 && n > most / t->dim[i]) {
             char shape[180];
             return heed_fail(err, HEED_SHAPE, "tensor '%s': shape %s of %s overflows 64 bits",
                              t->name, heed_tensor_shape(t, shape), heed_type_name(t->type));
         }
-        if (t->dim[i] > 0) n *= t->dim[i];
+        if (t->dim[i] > 0)
+            n *= t->dim[i];
     }
     *elements = empty ? 0 : n;
     *bytes = (size_t)*elements * heed_type_bytes(t->type);
@@ -159,13 +185,15 @@ bool heed_tensor_measure(const heed_tensor *t, int64_t *elements, size_t *bytes,
 }
 
 bool heed_tensor_to_f32(const heed_tensor *t, float *out, heed_error *err) {
-    if (heed_type_to_f32(t->type, t->data, heed_tensor_elements(t), out)) return true;
+    if (heed_type_to_f32(t->type, t->data, heed_tensor_elements(t), out))
+        return true;
     return heed_fail(err, HEED_VALUE, "tensor '%s' is %s, wanted a float type", t->name,
                      heed_type_name(t->type));
 }
 
 bool heed_tensor_to_i64(const heed_tensor *t, int64_t *out, heed_error *err) {
-    if (heed_type_to_i64(t->type, t->data, heed_tensor_elements(t), out)) return true;
+    if (heed_type_to_i64(t->type, t->data, heed_tensor_elements(t), out))
+        return true;
     return heed_fail(err, HEED_VALUE, "tensor '%s' is %s, wanted an integer type", t->name,
                      heed_type_name(t->type));
 }

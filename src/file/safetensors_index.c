@@ -41,7 +41,8 @@ static bool list_shards(const json_t *map, shard *list, size_t *n, heed_error *e
         if (!name)
             return heed_fail(err, HEED_FILE, "weight_map of '%s' is %s, wanted a file name", key,
                              heed_json_kind(value));
-        if (!check_name(name, err)) return false;
+        if (!check_name(name, err))
+            return false;
         list[all++].name = name;
     }
     qsort(list, all, sizeof *list, by_name);
@@ -57,8 +58,10 @@ static bool open_shards(heed_tensors *t, const char *folder, shard *list, size_t
     for (size_t i = 0; i < n; i++) {
         char path[PATH_SIZE];
         list[i].first = t->n;
-        if (!heed_join_path(path, sizeof path, folder, list[i].name, err)) return false;
-        if (!heed_tensors_add_file(t, path, err)) return false;
+        if (!heed_join_path(path, sizeof path, folder, list[i].name, err))
+            return false;
+        if (!heed_tensors_add_file(t, path, err))
+            return false;
         list[i].end = t->n;
     }
     return true;
@@ -83,22 +86,26 @@ static bool add_shards(heed_tensors *t, const char *folder, const char *path, co
                        heed_error *err) {
     heed_error why = {0};
     const json_t *map = heed_json_object(index, "weight_map", &why);
-    if (!map) return heed_fail(err, HEED_FILE, "'%s': %s", path, why.text);
+    if (!map)
+        return heed_fail(err, HEED_FILE, "'%s': %s", path, why.text);
     shard *list = heed_alloc(t->host, json_object_size(map), sizeof *list, err);
-    if (!list) return false;
+    if (!list)
+        return false;
     size_t n = 0;
     bool listed = list_shards(map, list, &n, &why);
     bool opened = listed && open_shards(t, folder, list, n, err); /* these errors name the shard */
     bool ok = opened && check_places(t, map, list, n, &why);
     heed_free(t->host, list);
-    if (!listed || (opened && !ok)) return heed_fail(err, why.code, "'%s': %s", path, why.text);
+    if (!listed || (opened && !ok))
+        return heed_fail(err, why.code, "'%s': %s", path, why.text);
     return ok;
 }
 
 bool heed_tensors_add_index(heed_tensors *t, const char *folder, const char *path,
                             heed_error *err) {
     json_t *index = heed_json_read(t->host, path, HEED_TENSOR_HEADER_MAX, err);
-    if (!index) return false;
+    if (!index)
+        return false;
     bool ok = add_shards(t, folder, path, index, err);
     json_decref(index);
     return ok;

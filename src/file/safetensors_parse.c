@@ -55,8 +55,10 @@ static bool read_offsets(entry *e, const json_t *offsets, heed_error *err) {
 
 static bool read_type(entry *e, const json_t *value, heed_error *err) {
     const char *type = heed_json_string(value, "dtype", NULL, err);
-    if (!type) return false;
-    if (heed_type_find(type, &e->tensor.type)) return true;
+    if (!type)
+        return false;
+    if (heed_type_find(type, &e->tensor.type))
+        return true;
     return heed_fail(err, HEED_FILE, "tensor '%s' has the unknown dtype '%s'", e->tensor.name,
                      type);
 }
@@ -75,10 +77,13 @@ static bool read_entry(entry *e, const json_t *value, heed_error *err) {
     if (!ok && (why.code == HEED_NAME ||
                 why.code == HEED_VALUE)) /* from a getter, which knows the key alone */
         return heed_fail(err, HEED_FILE, "tensor '%s': %s", e->tensor.name, why.text);
-    if (!ok) return heed_fail(err, why.code, "%s", why.text);
+    if (!ok)
+        return heed_fail(err, why.code, "%s", why.text);
     int64_t elements;
-    if (!heed_tensor_measure(&e->tensor, &elements, &e->tensor.bytes, err)) return false;
-    if (e->end - e->begin == e->tensor.bytes) return true;
+    if (!heed_tensor_measure(&e->tensor, &elements, &e->tensor.bytes, err))
+        return false;
+    if (e->end - e->begin == e->tensor.bytes)
+        return true;
     char text[180];
     return heed_fail(err, HEED_FILE, "tensor '%s' has %" PRIu64 " bytes, shape %s of %s needs %zu",
                      e->tensor.name, e->end - e->begin, heed_tensor_shape(&e->tensor, text),
@@ -99,15 +104,17 @@ static bool read_meta(heed_tensors *t, const json_t *meta, heed_error *err) {
         if (!json_is_string(value))
             return heed_fail(err, HEED_FILE, "'%s': '%s' is %s, wanted a string", META, key,
                              heed_json_kind(value));
-        if (heed_tensors_meta(t, key)) continue; /* the first shard that says it wins */
+        if (heed_tensors_meta(t, key))
+            continue; /* the first shard that says it wins */
         if (!heed_reserve(t->host, (void **)&t->meta, &t->meta_cap, (size_t)t->metas + 1,
                           sizeof *t->meta, err))
             return false;
         heed_meta *at = &t->meta[t->metas];
         at->key = heed_region_text(&t->texts, key, strlen(key), err);
-        at->value = heed_region_text(&t->texts, json_string_value(value), json_string_length(value),
-                                     err);
-        if (!at->key || !at->value) return false;
+        at->value =
+            heed_region_text(&t->texts, json_string_value(value), json_string_length(value), err);
+        if (!at->key || !at->value)
+            return false;
         t->metas++;
     }
     return true;
@@ -119,12 +126,14 @@ static bool read_entries(heed_tensors *t, const json_t *header, entry *list, int
     json_t *value, *object = (json_t *)(uintptr_t)header;
     json_object_foreach(object, key, value) {
         if (strcmp(key, META) == 0) {
-            if (!read_meta(t, value, err)) return false;
+            if (!read_meta(t, value, err))
+                return false;
             continue;
         }
         entry *e = &list[*n];
         e->tensor.name = heed_region_text(&t->texts, key, strlen(key), err);
-        if (!e->tensor.name || !read_entry(e, value, err)) return false;
+        if (!e->tensor.name || !read_entry(e, value, err))
+            return false;
         ++*n;
     }
     return true;
@@ -136,8 +145,10 @@ static bool read_entries(heed_tensors *t, const json_t *header, entry *list, int
  * order total. */
 static int by_place(const void *a, const void *b) {
     const entry *x = a, *y = b;
-    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
-    if (x->end != y->end) return x->end < y->end ? -1 : 1;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
     return strcmp(x->tensor.name, y->tensor.name);
 }
 
@@ -176,8 +187,10 @@ static bool add_tensor(heed_tensors *t, const entry *e, const unsigned char *dat
     if (!heed_reserve(t->host, (void **)&t->tensor, &t->tensor_cap, (size_t)t->n + 1,
                       sizeof *t->tensor, err))
         return false;
-    if (!heed_map_put(&t->by_name, name, strlen(name), t->n, &added, err)) return false;
-    if (!added) return heed_fail(err, HEED_FILE, "tensor '%s' is in another shard too", name);
+    if (!heed_map_put(&t->by_name, name, strlen(name), t->n, &added, err))
+        return false;
+    if (!added)
+        return heed_fail(err, HEED_FILE, "tensor '%s' is in another shard too", name);
     t->tensor[t->n] = e->tensor;
     t->tensor[t->n].data = e->tensor.bytes ? data + e->begin : NULL;
     t->n++;
@@ -191,11 +204,14 @@ static bool add_header(heed_tensors *t, const json_t *header, const unsigned cha
                          heed_json_kind(header));
     int64_t n = 0;
     entry *list = heed_alloc(t->host, json_object_size(header), sizeof *list, err);
-    if (!list) return false;
+    if (!list)
+        return false;
     bool ok = read_entries(t, header, list, &n, err);
-    if (ok) qsort(list, (size_t)n, sizeof *list, by_place);
+    if (ok)
+        qsort(list, (size_t)n, sizeof *list, by_place);
     ok = ok && check_cover(list, n, have, err);
-    for (int64_t i = 0; ok && i < n; i++) ok = add_tensor(t, &list[i], data, err);
+    for (int64_t i = 0; ok && i < n; i++)
+        ok = add_tensor(t, &list[i], data, err);
     heed_free(t->host, list);
     return ok;
 }
@@ -216,7 +232,8 @@ static const char *other_kind(const unsigned char *data, size_t n) {
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t m = strlen(kinds[i].start);
-        if (n >= m && memcmp(data, kinds[i].start, m) == 0) return kinds[i].what;
+        if (n >= m && memcmp(data, kinds[i].start, m) == 0)
+            return kinds[i].what;
     }
     return NULL;
 }
@@ -224,13 +241,15 @@ static const char *other_kind(const unsigned char *data, size_t n) {
 /* Length of the header in *length, checked against the file's n bytes. */
 static bool read_length(const unsigned char *data, size_t n, size_t *length, heed_error *err) {
     const char *other = n ? other_kind(data, n) : NULL;
-    if (other) return heed_fail(err, HEED_FILE, "this is %s", other);
+    if (other)
+        return heed_fail(err, HEED_FILE, "this is %s", other);
     if (n < 8)
         return heed_fail(err, HEED_FILE,
                          "file has %zu bytes, a safetensors file at least 8: download incomplete",
                          n);
     uint64_t says = 0;
-    for (int i = 7; i >= 0; i--) says = says << 8 | data[i];
+    for (int i = 7; i >= 0; i--)
+        says = says << 8 | data[i];
     if (says > HEED_TENSOR_HEADER_MAX)
         return heed_fail(err, HEED_FILE,
                          "header of %" PRIu64
@@ -252,7 +271,8 @@ bool heed_tensors_parse(heed_tensors *t, const char *label, const unsigned char 
     bool ok = read_length(data, n, &length, &why);
     if (ok) {
         json_t *header = heed_json_parse(t->host, label, (const char *)data + 8, length, err);
-        if (!header) return false; /* its error names the file */
+        if (!header)
+            return false; /* its error names the file */
         ok = add_header(t, header, data + 8 + length, n - 8 - length, &why);
         json_decref(header);
     }

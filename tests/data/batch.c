@@ -43,7 +43,8 @@ static heed_batches *batches(const heed_pairs *p, heed_batch_opts o) {
 }
 
 static void expect_ids(const int32_t *got, const int32_t *want, int64_t n) {
-    for (int64_t i = 0; i < n; i++) assert_int_equal(got[i], want[i]);
+    for (int64_t i = 0; i < n; i++)
+        assert_int_equal(got[i], want[i]);
 }
 
 static void test_contents(void **state) {
@@ -111,7 +112,8 @@ static void check_epochs(heed_batch_opts o) {
             assert_int_equal(t->index, index++);
             check_batch(t, &p, o, most, seen);
         } while (index < t->count);
-        for (int i = 0; i < PAIRS; i++) assert_int_equal(seen[i], 1);
+        for (int i = 0; i < PAIRS; i++)
+            assert_int_equal(seen[i], 1);
     }
     heed_batches_free(b);
     heed_pairs_free(&p);
@@ -145,7 +147,8 @@ static double spread(heed_batch_opts o) {
         int64_t longest = 0;
         for (int64_t i = 0; i < t->n; i++) {
             int64_t n = t->target_start[i + 1] - t->target_start[i];
-            if (n > longest) longest = n;
+            if (n > longest)
+                longest = n;
         }
         sum += (double)(longest * t->n - t->target_start[t->n]);
     } while (t->index + 1 < t->count);
@@ -185,7 +188,8 @@ static void test_order_depends_on_seed_and_epoch(void **state) {
         int same = 0;
         const heed_batch *t = heed_batches_next(b);
         int64_t count = t->count, line[2] = {t->line[0], 0};
-        for (int64_t j = 2; j < count; j++) heed_batches_next(b);
+        for (int64_t j = 2; j < count; j++)
+            heed_batches_next(b);
         heed_batches_next(b);
         line[1] = heed_batches_next(b)->line[0];
         same += line[0] == line[1];
@@ -302,10 +306,12 @@ static bool use_memory(const heed_host *host, void *ctx, heed_error *err) {
     bool ok = true;
     for (int64_t i = 0; ok && i < 20; i++)
         ok = heed_pairs_add(&p, ids, 3, ids, i % 3 + 1, i + 1, err);
-    if (!ok) assert_true(p.n == 0 || p.source.start[p.n] == 3 * p.n);
+    if (!ok)
+        assert_true(p.n == 0 || p.source.start[p.n] == 3 * p.n);
     heed_batches *b = ok ? heed_batches_new(host, &p, &plain, err) : NULL;
     ok = b != NULL;
-    if (b) assert_true(heed_batches_next(b)->n > 0);
+    if (b)
+        assert_true(heed_batches_next(b)->n > 0);
     heed_batches_free(b);
     heed_pairs_free(&p);
     return ok;
@@ -326,8 +332,10 @@ static void test_no_allocation_later(void **state) {
         counting_host_init(&c, 0, false);
         heed_batches *b = heed_batches_new(&c.host, &p, &plain, NULL);
         long asked = c.asked;
-        for (int i = 0; i < steps; i++) heed_batches_next(b);
-        if (steps % 3 == 0) assert_true(heed_batches_seek(b, steps, 0, NULL));
+        for (int i = 0; i < steps; i++)
+            heed_batches_next(b);
+        if (steps % 3 == 0)
+            assert_true(heed_batches_seek(b, steps, 0, NULL));
         assert_int_equal(c.asked, asked);
         heed_batches_free(b);
         assert_int_equal(c.live, 0);

@@ -115,7 +115,8 @@ static void test_columns(void **state) {
 static bool read_gz(const heed_host *host, void *path, heed_error *err) {
     heed_lines lines;
     bool ok = heed_lines_read(&lines, host, path, 0, err);
-    if (ok) assert_int_equal(lines.n, 2);
+    if (ok)
+        assert_int_equal(lines.n, 2);
     heed_lines_free(&lines);
     return ok;
 }

@@ -23,14 +23,16 @@ static heed_line line_of(const json_t *text) {
 }
 
 static void take_lines(const json_t *list, heed_line *out) {
-    for (size_t i = 0; i < json_array_size(list); i++) out[i] = line_of(json_array_get(list, i));
+    for (size_t i = 0; i < json_array_size(list); i++)
+        out[i] = line_of(json_array_get(list, i));
 }
 
 static int load(void **state) {
     golden *g = calloc(1, sizeof *g);
     g->root = heed_json_read(NULL, "tests/golden/metrics/metrics.json", 0, NULL);
     g->n = (int64_t)json_array_size(heed_json_find(g->root, "hyps"));
-    if (g->n < 50 || g->n > LINES) return -1;
+    if (g->n < 50 || g->n > LINES)
+        return -1;
     take_lines(heed_json_find(g->root, "hyps"), g->hyp);
     take_lines(heed_json_find(g->root, "other"), g->other);
     take_lines(heed_json_find(g->root, "refs.0"), g->ref[0]);
@@ -47,7 +49,8 @@ static int unload(void **state) {
 }
 
 static void expect_near(double got, double want, double within, const char *what) {
-    if (!(fabs(got - want) <= within)) fail_msg("%s: got %.17g, want %.17g", what, got, want);
+    if (!(fabs(got - want) <= within))
+        fail_msg("%s: got %.17g, want %.17g", what, got, want);
 }
 
 static heed_bleu_opts bleu_opts(const json_t *o) {
@@ -149,19 +152,24 @@ static void test_numpy_numbers(void **state) {
     const uint64_t raw[] = {0x3a32b18db2ffc19d, 0x51171315c9e4c4de, 0xcc2024823444efd9,
                             0xad1f06aea486e910};
     heed_numpy_seed(&r, 12345);
-    for (int i = 0; i < 4; i++) assert_true(heed_numpy_u64(&r) == raw[i]);
+    for (int i = 0; i < 4; i++)
+        assert_true(heed_numpy_u64(&r) == raw[i]);
     const uint32_t draw[] = {699, 227, 788, 316, 204, 797, 642, 676, 988, 391, 839, 332};
     heed_numpy_seed(&r, 12345);
-    for (int i = 0; i < 12; i++) assert_int_equal(heed_numpy_below(&r, 1000), draw[i]);
+    for (int i = 0; i < 12; i++)
+        assert_int_equal(heed_numpy_below(&r, 1000), draw[i]);
     const uint32_t few[] = {1, 5, 4, 1, 0, 1, 3, 4, 6, 5, 0, 3},
                    many[] = {2894666320, 66137649, 2779866662};
     heed_numpy_seed(&r, ((uint64_t)1 << 40) + 7);
-    for (int i = 0; i < 12; i++) assert_int_equal(heed_numpy_below(&r, 7), few[i]);
-    for (int i = 0; i < 3; i++) assert_int_equal(heed_numpy_below(&r, 4294967290), many[i]);
+    for (int i = 0; i < 12; i++)
+        assert_int_equal(heed_numpy_below(&r, 7), few[i]);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(heed_numpy_below(&r, 4294967290), many[i]);
     const uint32_t rejecting[] = {1535464873, 2851391088, 104557657,
                                   2845948340, 935494355,  2607075741};
     heed_numpy_seed(&r, 1);
-    for (int i = 0; i < 6; i++) assert_int_equal(heed_numpy_below(&r, 3000000000), rejecting[i]);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(heed_numpy_below(&r, 3000000000), rejecting[i]);
 }
 
 static void expect_paired(const heed_paired *p, const json_t *entry) {
@@ -248,7 +256,9 @@ static bool score_few(const heed_host *host, void *ctx, heed_error *err) {
            heed_bleu_paired(host, s, s, 2, &bo, 5, 1, &p, err);
 }
 
-static void test_memory(void **state) { for_each_failing_allocation(score_few, *state); }
+static void test_memory(void **state) {
+    for_each_failing_allocation(score_few, *state);
+}
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -181,7 +181,8 @@ static void check_split(const char *path, bool both, int64_t *shared) {
     assert_int_equal(lines + *shared, 3000);
     for (int i = 0; i < 3000; i++) {
         assert_true(target[0][i] + target[1][i] + target[2][i] <= 1);
-        if (both) assert_true(!source[0][i] || !(source[1][i] + source[2][i]));
+        if (both)
+            assert_true(!source[0][i] || !(source[1][i] + source[2][i]));
     }
 }
 
@@ -205,7 +206,8 @@ static void test_split_is_stable(void **state) {
     write_text(f->a, "a\tx\nb\ty\nc\tz\nd\tx!\n");
     assert_true(heed_parallel_read(&p, NULL, &o, &err));
     int64_t all = p.n, x = 0;
-    for (int64_t i = 0; i < p.n; i++) x += p.pair[i].target.s[0] == 'x';
+    for (int64_t i = 0; i < p.n; i++)
+        x += p.pair[i].target.s[0] == 'x';
     assert_true(x == 0 || x == 2);
     heed_parallel_free(&p);
     write_text(f->a, "a\tx\nb\ty\nq\t\nc\tz\nd\tx!\n");

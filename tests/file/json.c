@@ -81,9 +81,9 @@ static void test_wide_integers(void **state) {
 
 static void test_getters(void **state) {
     (void)state;
-    json_t *root = parsed(
-        "{\"n\": 3, \"x\": 2.5, \"on\": true, \"s\": \"a\\u0000b\", \"none\": null,"
-        " \"in\": {\"list\": [{\"id\": 7}, 8], \"\": 9}}");
+    json_t *root =
+        parsed("{\"n\": 3, \"x\": 2.5, \"on\": true, \"s\": \"a\\u0000b\", \"none\": null,"
+               " \"in\": {\"list\": [{\"id\": 7}, 8], \"\": 9}}");
     heed_error err = {0};
     int64_t n = 0;
     double x = 0;
@@ -109,8 +109,8 @@ static void test_getters(void **state) {
 
 static void test_getter_failures(void **state) {
     (void)state;
-    json_t *root = parsed(
-        "{\"n\": 3, \"x\": 2.5, \"s\": \"t\", \"none\": null, \"in\": {\"l\": []}}");
+    json_t *root =
+        parsed("{\"n\": 3, \"x\": 2.5, \"s\": \"t\", \"none\": null, \"in\": {\"l\": []}}");
     heed_error err = {0};
     int64_t n = 5;
     double x;
@@ -204,7 +204,8 @@ static void test_reals(void **state) {
         bits ^= bits << 13, bits ^= bits >> 7, bits ^= bits << 17; /* xorshift64 */
         double x;
         memcpy(&x, &bits, sizeof x);
-        if (!isfinite(x)) continue;
+        if (!isfinite(x))
+            continue;
         heed_json_format_real(x, text);
         double back = strtod(text, NULL);
         assert_memory_equal(&back, &x, sizeof x);

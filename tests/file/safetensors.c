@@ -22,7 +22,8 @@ static void expect_floats(const heed_tensors *t, const char *name, int64_t n, co
     assert_non_null(tensor);
     assert_int_equal(heed_tensor_elements(tensor), n);
     assert_true(heed_tensor_to_f32(tensor, got, &err));
-    for (int64_t i = 0; i < n; i++) assert_true(got[i] == want[i]);
+    for (int64_t i = 0; i < n; i++)
+        assert_true(got[i] == want[i]);
 }
 
 static void expect_integers(const heed_tensors *t, const char *name, int64_t n,
@@ -33,7 +34,8 @@ static void expect_integers(const heed_tensors *t, const char *name, int64_t n,
     assert_non_null(tensor);
     assert_int_equal(heed_tensor_elements(tensor), n);
     assert_true(heed_tensor_to_i64(tensor, got, &err));
-    for (int64_t i = 0; i < n; i++) assert_int_equal(got[i], want[i]);
+    for (int64_t i = 0; i < n; i++)
+        assert_int_equal(got[i], want[i]);
 }
 
 static void test_read(void **state) {
@@ -82,7 +84,8 @@ static void test_write_same_bytes(void **state) {
     heed_tensor list[11];
     for (int64_t i = 0; i < 11; i++) {
         list[i] = *heed_tensors_at(t, 10 - i);
-        if (i % 2) list[i].bytes = 0; /* computed from the shape */
+        if (i % 2)
+            list[i].bytes = 0; /* computed from the shape */
     }
     assert_true(heed_tensors_write(NULL, path, list, 11, heed_tensors_meta_at(t, 0), 1, &err));
     heed_tensors_free(t);

@@ -12,7 +12,8 @@ enum { FILE_MAX = 1 << 18 };
 /* Length, header and `data` zero bytes into out; the size of all. */
 static size_t make_file(unsigned char *out, const char *header, size_t data) {
     size_t n = strlen(header);
-    for (int i = 0; i < 8; i++) out[i] = (unsigned char)(n >> (8 * i));
+    for (int i = 0; i < 8; i++)
+        out[i] = (unsigned char)(n >> (8 * i));
     memcpy(out + 8, header, n);
     memset(out + 8 + n, 0, data);
     return 8 + n + data;
@@ -100,7 +101,8 @@ static void test_headers(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_error err = {0};
         size_t n = make_file(file, cases[i].header, cases[i].data);
-        if (open_bytes(file, n, &err)) fail_msg("accepted: %s", cases[i].header);
+        if (open_bytes(file, n, &err))
+            fail_msg("accepted: %s", cases[i].header);
         bool shape = err.code == HEED_SHAPE;
         expect_error(&err, shape ? HEED_SHAPE : HEED_FILE, cases[i].error);
     }
