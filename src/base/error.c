@@ -66,6 +66,14 @@ static void add(heed_error *err, const char *more) {
     clean(err->text, need >= (int)left);
 }
 
+/* The system's words for an error number, in lower case like all of ours. */
+static void describe(int number, char *out, size_t size) {
+    if (strerror_r(number, out, size) != 0 || out[0] == 0) {
+        snprintf(out, size, "system error %d", number);
+    }
+    out[0] = (char)tolower((unsigned char)out[0]);
+}
+
 bool heed_fail_system(heed_error *err, heed_code code, int number, const char *format, ...) {
     if (err && err->code == HEED_OK) {
         va_list args;
@@ -73,10 +81,7 @@ bool heed_fail_system(heed_error *err, heed_code code, int number, const char *f
         fill(err, code, format, args);
         va_end(args);
         char reason[128] = "";
-        if (strerror_r(number, reason, sizeof reason) != 0 || reason[0] == 0) {
-            snprintf(reason, sizeof reason, "system error %d", number);
-        }
-        reason[0] = (char)tolower((unsigned char)reason[0]);
+        describe(number, reason, sizeof reason);
         add(err, reason);
     }
     return false;
