@@ -1,0 +1,101 @@
+/* embed.c: rows of a table, scatter of gradients, ids outside the table.
+ * SPDX-License-Identifier: MIT
+ */
+#include "op/harness.h"
+
+typedef struct {
+    int64_t rows, cols;
+    double scale;
+} table;
+
+static heed_value record(heed_build *b, const void *arg) {
+    const table *t = arg;
+    heed_init init = {.kind = HEED_INIT_NORMAL, .size = 1};
+    return heed_embed(b, heed_weight(b, "table", t->rows, t->cols, init), rows_ints(b, "ids"),
+                      t->scale);
+}
+
+static void check_values(const test_case *c, const table *t) {
+    rig r;
+    start_rig(&r, &(rig_options){.c = c, .mode = HEED_INFER, .threads = 1, .only = -1});
+    heed_matrix y = out_of(&r);
+    for (int64_t i = 0; i < y.rows * t->cols; i++) {
+        int32_t id = int_at("ids", i / t->cols, (int32_t)t->rows);
+        double want = number_at(c, "unit.0.table", id, i % t->cols) * (double)(heed_number)t->scale;
+        expect_near((double)y.data[i], want, fabs(want), 1, "row", i);
+    }
+    close_rig(&r);
+}
+
+static void test_values(void **state) {
+    (void)state;
+    const table tables[] = {{5, 3, 1}, {1, 4, 2}, {7, 6, 2.449489742783178}};
+    for (size_t i = 0; i < 3; i++) {
+        const test_input input[] = {{.name = "ids", .limit = (int32_t)tables[i].rows},
+                                    {.name = NULL}};
+        test_case c = {
+            .record = record, .arg = &tables[i], .input = input, .rows = {4, 0, 9}, .n = 3};
+        check_values(&c, &tables[i]);
+        try_op(&c);
+    }
+}
+
+/* Enough rows for several tasks: sums stay in order of rows for any number of threads. */
+static void test_large(void **state) {
+    (void)state;
+    table t = {37, 40, 1.5};
+    const test_input input[] = {{.name = "ids", .limit = 37}, {.name = NULL}};
+    test_case c = {.record = record, .arg = &t, .input = input, .rows = {150, 200}, .n = 2};
+    rig one;
+    rig_options o = {.c = &c, .mode = HEED_TRAIN, .threads = 1, .only = -1};
+    start_rig(&one, &o);
+    o.threads = 3;
+    try_same(&one, o, "three threads");
+    double sum[37 * 40] = {0};
+    heed_matrix probe = heed_read(one.s, "probe");
+    for (int64_t i = 0; i < 350 * 40; i++) {
+        sum[int_at("ids", i / 40, 37) * 40 + i % 40] += 1.5 * (double)probe.data[i];
+    }
+    for (int64_t i = 0; i < 37 * 40; i++) {
+        expect_near((double)heed_weights_at(one.weights, 0)->grad[i], sum[i], 30, 30, "gradient",
+                    i);
+    }
+    close_rig(&one);
+}
+
+static void test_range(void **state) {
+    (void)state;
+    const table t = {5, 3, 1};
+    const int32_t bad[] = {5, -1, INT32_MAX, INT32_MIN};
+    const test_input input[] = {{.name = "ids", .limit = 5}, {.name = NULL}};
+    test_case c = {.record = record, .arg = &t, .input = input, .rows = {4}, .n = 1};
+    rig r;
+    start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        heed_error err = {0};
+        char text[80];
+        heed_ints(r.s, "ids")[2] = bad[i];
+        assert_false(heed_run(r.s, &err));
+        snprintf(text, sizeof text, "ids[2] is %d, the table holds 0 to 4", bad[i]);
+        expect_error(&err, HEED_VALUE, text);
+    }
+    close_rig(&r);
+}
+
+static heed_value record_numbers(heed_build *b, const void *arg) {
+    (void)arg;
+    heed_init init = {.kind = HEED_INIT_ZERO};
+    return heed_embed(b, heed_weight(b, "table", 3, 3, init), rows_input(b, "x", 1), 1);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    expect_refused(record_numbers, NULL, HEED_SHAPE, "unit.0: an embedding wants one integer");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_large),
+                                       cmocka_unit_test(test_range),
+                                       cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+/* positions.c: sinusoids and rotary positions: published values, gradients, properties, ranges.
+ * SPDX-License-Identifier: MIT
+ */
+#include "op/harness.h"
+
+typedef struct {
+    int64_t d, heads, longest;
+    bool interleaved;
+    double base;
+} places;
+
+static heed_value record_sinusoid(heed_build *b, const void *arg) {
+    const places *p = arg;
+    heed_value positions = heed_positions(b, heed_rows(b, "rows"));
+    return heed_sinusoid(b, positions, p->d, p->longest, p->interleaved);
+}
+
+static const test_input none[] = {{.name = NULL}};
+
+static void expect_row(const rig *r, int64_t row, const double *want, int64_t n) {
+    for (int64_t j = 0; j < n; j++) {
+        double got = (double)out_of(r).data[row * out_of(r).cols + j];
+        if (!(fabs(got - want[j]) <= 6e-7)) {
+            fail_msg("row %ld column %ld is %.9g, should be %.6f", (long)row, (long)j, got,
+                     want[j]);
+        }
+    }
+}
+
+static void test_sinusoid_known(void **state) {
+    (void)state;
+    places small = {.d = 4, .longest = 64, .interleaved = true};
+    test_case c = {.record = record_sinusoid, .arg = &small, .input = none, .rows = {3, 2}, .n = 2};
+    rig r;
+    rig_options o = {.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1};
+    start_rig(&r, &o);
+    const double one[] = {0.841471, 0.540302, 0.010000, 0.999950};
+    expect_row(&r, 0, (const double[]){0, 1, 0, 1}, 4);
+    expect_row(&r, 1, one, 4);
+    expect_row(&r, 2, (const double[]){0.909297, -0.416147, 0.019999, 0.999800}, 4);
+    expect_row(&r, 4, one, 4); /* positions begin anew in each sequence */
+    close_rig(&r);
+    small.interleaved = false;
+    start_rig(&r, &o);
+    expect_row(&r, 1, (const double[]){0.841471, 0.010000, 0.540302, 0.999950}, 4);
+    close_rig(&r);
+    places wide = {.d = 512, .longest = 51, .interleaved = true};
+    c = (test_case){.record = record_sinusoid, .arg = &wide, .input = none, .rows = {51}, .n = 1};
+    start_rig(&r, &o);
+    const double far[] = {-0.262375, 0.964966, -0.895339, -0.445386, 0.560747, -0.827987};
+    expect_row(&r, 50, far, 6);
+    close_rig(&r);
+}
+
+/* Positions that the caller gives; one too far is refused before the run. */
+static void test_sinusoid_range(void **state) {
+    (void)state;
+    places p = {.d = 4, .longest = 8, .interleaved = true};
+    test_case c = {.record = record_sinusoid, .arg = &p, .input = none, .rows = {3}, .n = 1};
+    rig r;
+    heed_error err = {0};
+    start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
+    int64_t starts[] = {0, 3};
+    assert_true(heed_set_rows(r.s, "rows", 1, starts, (int32_t[]){7, 1, 2}, &err));
+    run_rig(&r);
+    expect_row(&r, 1, (const double[]){0.841471, 0.540302, 0.010000, 0.999950}, 4);
+    assert_true(heed_set_rows(r.s, "rows", 1, starts, (int32_t[]){7, 8, 2}, &err));
+    assert_false(heed_run(r.s, &err));
+    expect_error(&err, HEED_VALUE, "[1] is 8, the table holds 0 to 7");
+    close_rig(&r);
+}
+
+static heed_value record_rope(heed_build *b, const void *arg) {
+    const places *p = arg;
+    heed_value x = rows_input(b, "x", p->d * p->heads);
+    heed_value positions = heed_positions(b, heed_rows(b, "rows"));
+    return heed_rope(b, x, positions, p->heads, p->base, p->interleaved);
+}
+
+static void test_rope_known(void **state) {
+    (void)state;
+    const double want[2][4] = {{-1.984111, 1.959901, 2.462378, 4.019800},
+                               {-1.142640, 1.922076, 2.959851, 4.029800}};
+    for (int interleaved = 0; interleaved < 2; interleaved++) {
+        places p = {.d = 4, .heads = 2, .base = 10000, .interleaved = interleaved};
+        const test_input input[] = {{.name = "x", .cols = 8}, {.name = NULL}};
+        test_case c = {.record = record_rope, .arg = &p, .input = input, .rows = {3}, .n = 1};
+        rig r;
+        start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
+        for (int i = 0; i < 24; i++) {
+            heed_numbers(r.s, "x")[i] = (heed_number)(i % 4 + 1);
+        }
+        run_rig(&r);
+        expect_row(&r, 0, (const double[]){1, 2, 3, 4, 1, 2, 3, 4}, 8);
+        for (int j = 0; j < 8; j++) {
+            double got = (double)out_of(&r).data[8 + j];
+            assert_true(fabs(got - want[interleaved][j % 4]) <= 1e-6);
+        }
+        close_rig(&r);
+    }
+}
+
+static void test_rope(void **state) {
+    (void)state;
+    for (int interleaved = 0; interleaved < 2; interleaved++) {
+        places p = {.d = 6, .heads = 2, .base = 100, .interleaved = interleaved};
+        const test_input input[] = {{.name = "x", .cols = 12}, {.name = NULL}};
+        try_op(&(test_case){
+            .record = record_rope, .arg = &p, .input = input, .rows = {3, 0, 4}, .n = 3});
+    }
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    expect_refused(record_rope, &(places){.d = 3, .heads = 2, .base = 100}, HEED_SHAPE,
+                   "unit.0: rope on width 6 and 2 heads: each head needs an even whole width");
+    expect_refused(record_rope, &(places){.d = 4, .heads = 1, .base = 0}, HEED_VALUE,
+                   "rope wants a base above 0, not 0");
+    expect_refused(record_sinusoid, &(places){.d = 4, .longest = 0}, HEED_SHAPE,
+                   "sinusoids of width 4 for 0 positions");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sinusoid_known), cmocka_unit_test(test_sinusoid_range),
+        cmocka_unit_test(test_rope_known), cmocka_unit_test(test_rope),
+        cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
