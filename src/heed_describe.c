@@ -1,0 +1,54 @@
+/* heed_describe.c: what a model is, as JSON.
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/error.h"
+#include "file/json.h"
+#include "model/model.h"
+
+static const char *const POSITIONS[] = {"none",    "sinusoidal", "sinusoidal_interleaved",
+                                        "learned", "rope",       "rope_interleaved",
+                                        "alibi",   "t5"};
+static const char *const ACTIVATIONS[] = {"relu", "gelu", "gelu_tanh", "silu"};
+
+static json_t *stack(const heed_stack *s) {
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:s, s:s, s:s, s:I}", "layers",
+                     (json_int_t)s->layers, "width", (json_int_t)s->width, "heads",
+                     (json_int_t)s->heads, "kv_heads", (json_int_t)s->kv_heads, "feed_forward",
+                     (json_int_t)s->feed_forward, "activation", ACTIVATIONS[s->act], "gated",
+                     (int)s->gated, "norm", s->rms ? "rmsnorm" : "layernorm", "norm_position",
+                     s->pre_norm ? "pre" : "post", "positions", POSITIONS[s->positions],
+                     "max_positions", (json_int_t)s->max_positions);
+}
+
+static json_t *tokens(const heed_config *c) {
+    return json_pack("{s:i, s:i, s:i, s:i, s:i}", "pad", (int)c->pad, "bos", (int)c->bos, "eos",
+                     (int)c->eos, "unk", (int)c->unk, "decoder_start", (int)c->decoder_start);
+}
+
+static json_t *search(const heed_config *c) {
+    return json_pack("{s:I, s:I, s:I, s:f, s:b}", "beam", (json_int_t)c->beam, "max_length",
+                     (json_int_t)c->max_length, "min_length", (json_int_t)c->min_length,
+                     "length_penalty", c->length_penalty, "early_stopping", (int)c->early_stopping);
+}
+
+static json_t *description(const heed_model *m) {
+    const heed_config *c = heed_model_config(m);
+    const heed_tokenizer *t = heed_model_tokenizer(m);
+    json_t *vocabulary = t ? json_integer(heed_vocab_size(t)) : json_null();
+    return json_pack("{s:s, s:I, s:I, s:I, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "family", c->family,
+                     "parameters", (json_int_t)heed_model_parameters(m), "vocab",
+                     (json_int_t)c->vocab, "source_vocab", (json_int_t)c->source_vocab, "tokenizer",
+                     vocabulary, "tie_output", (int)c->tie_output, "share_embeddings",
+                     (int)c->share_embeddings, "encoder", stack(&c->encoder), "decoder",
+                     stack(&c->decoder), "tokens", tokens(c), "generation", search(c));
+}
+
+bool heed_model_describe(const heed_model *model, heed_buf *json, heed_error *err) {
+    json_t *root = description(model);
+    if (!root) {
+        return heed_fail(err, HEED_NOMEM, "no memory for the description of a model");
+    }
+    bool ok = heed_json_print(json, root, 2, err);
+    json_decref(root);
+    return ok;
+}
