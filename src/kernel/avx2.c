@@ -6,6 +6,8 @@
 #ifdef HEED_X86
 #include "kernel/vec_avx2.h"
 
+#include "kernel/simd_attention.h"
+#include "kernel/simd_attention_back.h"
 #include "kernel/simd_drop.h"
 #include "kernel/simd_elements.h"
 #include "kernel/simd_gemm.h"
@@ -23,6 +25,8 @@ const char *heed_missing_avx2(void) {
 void heed_kernels_avx2(heed_kernels *k) {
     k->isa = "avx2";
     use_gemm(k);
+    use_attention(k);
+    use_attention_back(k);
     use_elements(k);
     use_rows(k);
     use_drop(k);

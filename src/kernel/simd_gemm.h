@@ -69,7 +69,8 @@ WORD void run_tile(const int rows, const int panels, const tile_task *t) {
         run_tile(rows, panels, t);                                                                 \
     }
 TILE(1, 1)
-TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(1, 4) TILE(2, 2) TILE(3, 2)
+TILE(2, 1)
+TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(1, 4) TILE(2, 2) TILE(3, 2)
 
     /* By the number of rows: by one panel, and by as many as keep the multipliers busy in spite of their latency. */
     static void (*const NARROW[TILE_ROWS + 1])(const tile_task *) = {
