@@ -29,8 +29,9 @@ typedef struct {
 } cli_number;
 
 typedef struct {
-    const char *name; /* "beam": given as --beam N or --beam=N */
-    char letter;      /* 'b': given as -b N or -bN; 0: none */
+    const char *name;  /* "beam": given as --beam N or --beam=N */
+    char letter;       /* 'b': given as -b N or -bN; 0: none */
+    const char *alias; /* "lc": a flag given as -lc too */
     cli_kind kind;
     size_t offset;              /* of its field in the command's values */
     const char *value;          /* what stands behind it in the help: "N", "FILE" */

@@ -8,7 +8,9 @@
 /* "  -b, --beam N" */
 static void print_name(const cli_option *o, char *out, size_t size) {
     char letter[8] = "    ";
-    if (o->letter) {
+    if (o->alias) {
+        snprintf(letter, sizeof letter, "-%s,", o->alias);
+    } else if (o->letter) {
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
     }
     snprintf(out, size, "  %s--%s%s%s", letter, o->name, o->value ? " " : "",

@@ -90,6 +90,15 @@ static const cli_option *find_letter(const cli_command *command, char letter) {
     return NULL;
 }
 
+static const cli_option *find_alias(const cli_command *command, const char *word) {
+    for (const cli_option *o = command->options; o->name; o++) {
+        if (o->alias && strcmp(o->alias, word) == 0) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
 static const cli_option *find_name(const cli_command *command, const char *name, size_t n) {
     for (const cli_option *o = command->options; o->name; o++) {
         if (strlen(o->name) == n && strncmp(o->name, name, n) == 0) {
@@ -119,6 +128,11 @@ static void complain_unknown(const cli_command *command, const char *word) {
 static const cli_option *read_option(const cli_command *command, int argc, const char **argv,
                                      int *at, const char **text) {
     const char *word = argv[*at];
+    const cli_option *alias = find_alias(command, word + 1);
+    *text = NULL;
+    if (alias) {
+        return alias;
+    }
     bool lengthy = word[1] == '-';
     const char *name = word + 2;
     size_t n = strcspn(name, "=");

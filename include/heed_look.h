@@ -1,6 +1,6 @@
-/* heed_look.h: look inside a model: every value of a run, gradients, attention.
+/* heed_look.h: measure a model and look inside it: scores, every value of a run, attention.
  *
- * The numbers are those of the run itself: values are watched, never computed a second time.
+ * What a run computed is watched, never computed a second time.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_LOOK_H
@@ -11,6 +11,52 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- Scores -------------------------------------------------------------------------------- */
+
+/* Zero is sacreBLEU's default. */
+typedef struct {
+    bool lowercase;
+    const char *tokens; /* of BLEU: "13a" (NULL), "zh", "char", "intl", "none" */
+    int words;          /* of chrF: 2 for chrF++ */
+} heed_score_options;
+
+/* BLEU and chrF as sacreBLEU 2.6.0 computes them, in percent. */
+typedef struct {
+    double bleu, chrf;
+    char bleu_detail[160]; /* "71.0/46.6/31.9/21.9 (BP = 1.000 ratio = 1.01 hyp_len = ...)" */
+    char bleu_signature[120], chrf_signature[120];
+    char chrf_name[16]; /* "chrF2", "chrF2++" */
+} heed_scores;
+
+/* n hypotheses against n references. */
+HEED_API bool heed_score(const heed_host *host, const heed_line *hypotheses,
+                         const heed_line *references, int64_t n, const heed_score_options *options,
+                         heed_scores *out, heed_error *err);
+
+/* [0] is the baseline, [1] the system. mean and ci (half the width of the 95 % interval) are those of
+ * the resamples; p: how likely luck alone makes such a difference. */
+typedef struct {
+    double score[2], mean[2], ci[2];
+    double p;
+} heed_paired;
+
+/* Paired bootstrap resampling as sacreBLEU does it (1,000 samples, seed 12345). */
+HEED_API bool heed_score_paired(const heed_host *host, const heed_line *baseline,
+                                const heed_line *system, const heed_line *references, int64_t n,
+                                const heed_score_options *options, heed_paired *bleu,
+                                heed_paired *chrf, heed_error *err);
+
+/* How likely a model finds given translations, without dropout and label smoothing. */
+typedef struct {
+    int64_t labels;    /* target tokens, the end token included */
+    double loss;       /* mean of -log p over labels */
+    double perplexity; /* e to the loss */
+    int64_t left_out;  /* pairs that are longer than the model or the budget holds, or empty */
+} heed_likelihood;
+HEED_API bool heed_likelihood_of(heed_model *model, const heed_line *sources,
+                                 const heed_line *targets, int64_t n, heed_likelihood *out,
+                                 heed_error *err);
 
 /* ---- Traces -------------------------------------------------------------------------------- */
 

@@ -11,15 +11,11 @@
 
 #include "data/bleu.h"
 #include "data/chrf.h"
+#include "heed_look.h"
 
 enum { HEED_RESAMPLES = 1000, HEED_RESAMPLE_SEED = 12345 };
 
-/* [0] is the baseline, [1] the system. mean and ci (half the width of the 95 % interval) are the
- * resamples'. */
-typedef struct {
-    double score[2], mean[2], ci[2];
-    double p;
-} heed_paired;
+/* heed_paired stands in heed_look.h. */
 
 /* From the segments' statistics, n of each, that heed_bleu or heed_chrf gave for the same
  * references. HEED_VALUE where n or samples is below 1 or n beyond 2^32 - 1. */

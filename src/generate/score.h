@@ -8,14 +8,8 @@
 #define HEED_GENERATE_SCORE_H
 
 #include "data/pairs.h"
+#include "heed_look.h"
 #include "model/model.h"
-
-typedef struct {
-    int64_t labels;    /* target tokens, the end token included */
-    double loss;       /* mean of -log p over labels */
-    double perplexity; /* e to the loss */
-    int64_t left_out;  /* pairs that are longer than the model or the budget holds */
-} heed_likelihood;
 
 typedef struct heed_scorer heed_scorer;
 

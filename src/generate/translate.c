@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/error.h"
-#include "data/lines.h"
-#include "data/pairs.h"
+#include "generate/encode.h"
 #include "generate/translator.h"
 
 #include <inttypes.h>
@@ -179,42 +178,13 @@ bool heed_translate_ids(heed_translator *t, const int32_t *id, const int64_t *st
     return false;
 }
 
-static bool encode(const heed_translator *t, const heed_line *lines, int64_t n, heed_ragged *ids,
-                   heed_error *err) {
-    heed_tokens tokens = {.host = t->host};
-    bool ok = heed_reserve(t->host, (void **)&ids->start, &ids->start_cap, (size_t)n + 1,
-                           sizeof *ids->start, err);
-    for (int64_t i = 0; ok && i < n; i++) {
-        heed_line line = heed_line_trim(lines[i]);
-        size_t at = (size_t)ids->start[i];
-        tokens.n = 0;
-        ok = line.n == 0 ||
-             heed_encode(heed_model_tokenizer(t->model), line.s, line.n, true, &tokens, err);
-        if (!ok) {
-            heed_error_at(err, "line %" PRId64, i + 1);
-            break;
-        }
-        ok = heed_reserve(t->host, (void **)&ids->id, &ids->id_cap, at + tokens.n + 1,
-                          sizeof *ids->id, err);
-        for (size_t k = 0; ok && k < tokens.n; k++) {
-            ids->id[at + k] = tokens.item[k].id;
-        }
-        ids->start[i + 1] = (int64_t)(at + tokens.n);
-    }
-    heed_tokens_free(&tokens);
-    return ok;
-}
-
 bool heed_translate(heed_translator *t, const heed_line *lines, int64_t n, heed_translations *out,
                     heed_error *err) {
     heed_ragged ids = {0};
     heed_translations_free(out);
-    if (!heed_model_tokenizer(t->model)) {
-        return heed_fail(err, HEED_NAME,
-                         "the model's folder has no tokenizer.json; give token ids");
-    }
-    bool ok =
-        encode(t, lines, n, &ids, err) && heed_translate_ids(t, ids.id, ids.start, n, out, err);
+    bool ok = heed_encode_lines(heed_model_tokenizer(t->model), t->host, lines, n, true, "line",
+                                &ids, err) &&
+              heed_translate_ids(t, ids.id, ids.start, n, out, err);
     heed_free(t->host, ids.id);
     heed_free(t->host, ids.start);
     return ok;
