@@ -22,7 +22,8 @@ static bool place_token(heed_tokenizer *t, const char *text, size_t n, int64_t i
     int64_t right = known >= 0 ? known : next;
     if (id != right) {
         return heed_fail(err, HEED_FILE,
-                         "token '%s' has id %" PRId64 ", its place in the vocabulary gives %" PRId64,
+                         "token '%s' has id %" PRId64
+                         ", its place in the vocabulary gives %" PRId64,
                          text, id, right);
     }
     return known >= 0 || heed_vocab_add(t, text, n, id, false, err);
@@ -180,7 +181,7 @@ bool heed_added_next(const heed_added_tokens *added, const heed_trie *trie, cons
         match->id = token->id;
         match->from = token->lstrip ? strip_left(text, n, plain, at) : at;
         match->to = token->rstrip ? strip_right(text, n, end) : end;
-            return true;
+        return true;
     }
     return false;
 }

@@ -8,8 +8,8 @@
 #include "text/part.h"
 
 typedef struct {
-    bool prefix_space; /* a space in front of a text that has none */
-    bool trim;         /* as a post-processor: offsets leave out spaces */
+    bool prefix_space;                /* a space in front of a text that has none */
+    bool trim;                        /* as a post-processor: offsets leave out spaces */
     const struct heed_pattern *words; /* NULL: no splitting */
 } heed_byte_level;
 

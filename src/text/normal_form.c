@@ -48,8 +48,7 @@ static bool begins_cluster(uint32_t cp) {
 }
 
 static int class_of(uint32_t cp) {
-    return heed_is_newer(cp) ? 0
-                             : utf8proc_get_property((utf8proc_int32_t)cp)->combining_class;
+    return heed_is_newer(cp) ? 0 : utf8proc_get_property((utf8proc_int32_t)cp)->combining_class;
 }
 
 static bool add_point(cluster *c, uint32_t cp, heed_origin from) {

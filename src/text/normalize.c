@@ -105,9 +105,9 @@ static bool apply_replace(const void *settings, heed_work *work) {
     }
     for (size_t i = 0; i < work->cuts.n; i++) {
         heed_cut cut = work->cuts.item[i];
-        bool ok = cut.match ? heed_strand_put(work, &work->next, r->content, r->n,
-                                              origin_of(s, cut))
-                            : heed_strand_copy(work, &work->next, s, cut.from, cut.to);
+        bool ok = cut.match
+                      ? heed_strand_put(work, &work->next, r->content, r->n, origin_of(s, cut))
+                      : heed_strand_copy(work, &work->next, s, cut.from, cut.to);
         if (!ok) {
             return false;
         }

@@ -40,10 +40,10 @@ typedef struct {
     size_t n;
 } heed_part_table;
 
-extern const heed_part_table heed_normalizers;    /* normalize.c: work->now to work->now */
-extern const heed_part_table heed_pre_tokenizers; /* pretokenize.c: work->now and work->words */
+extern const heed_part_table heed_normalizers;     /* normalize.c: work->now to work->now */
+extern const heed_part_table heed_pre_tokenizers;  /* pretokenize.c: work->now and work->words */
 extern const heed_part_table heed_post_processors; /* post.c: work->out from its start on */
-extern const heed_part_table heed_decoders;       /* decode.c: work->texts to work->texts */
+extern const heed_part_table heed_decoders;        /* decode.c: work->texts to work->texts */
 
 /* A model cuts bytes [from, to) of work->now, one word, into pieces and emits them. */
 typedef struct {

@@ -29,8 +29,8 @@ typedef struct {
 } translator;
 
 static bool refuse(const translator *t, size_t n, const char *why) {
-    return heed_fail(t->err, HEED_FILE, "regex: '%.*s' at byte %zu %s", (int)n, t->s + t->at,
-                     t->at, why);
+    return heed_fail(t->err, HEED_FILE, "regex: '%.*s' at byte %zu %s", (int)n, t->s + t->at, t->at,
+                     why);
 }
 
 static bool put_set(translator *t, const char *set, bool negated) {

@@ -24,8 +24,10 @@ bool heed_split_read(const json_t *json, const char *key, heed_split *split, hee
             return true;
         }
     }
-    return heed_fail(err, HEED_FILE, "%s '%s' is not one of Removed, Isolated, MergedWithPrevious, "
-                     "MergedWithNext, Contiguous", key, name);
+    return heed_fail(err, HEED_FILE,
+                     "%s '%s' is not one of Removed, Isolated, MergedWithPrevious, "
+                     "MergedWithNext, Contiguous",
+                     key, name);
 }
 
 /* Whether piece i goes into the same word as piece i-1, both as the pattern left them. */

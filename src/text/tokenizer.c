@@ -38,9 +38,9 @@ void heed_tokenizer_free(heed_tokenizer *t) {
 
 static bool read_version(const json_t *root, heed_error *err) {
     const char *version = heed_json_string(root, "version", NULL, err);
-    return version && (strcmp(version, "1.0") == 0 ||
-                       heed_fail(err, HEED_FILE, "version '%s' is not known, wanted '1.0'",
-                                 version));
+    return version &&
+           (strcmp(version, "1.0") == 0 ||
+            heed_fail(err, HEED_FILE, "version '%s' is not known, wanted '1.0'", version));
 }
 
 /* Files of the first years have no model.type: those with merges are BPE. */

@@ -28,10 +28,9 @@ static bool in(const range *list, size_t n, uint32_t cp) {
 #define IN(list, cp) in(list, sizeof(list) / sizeof((list)[0]), cp)
 
 bool heed_is_space(uint32_t cp) {
-    static const range spaces[] = {{0x9, 0xd},       {0x20, 0x20},     {0x85, 0x85},
-                                   {0xa0, 0xa0},     {0x1680, 0x1680}, {0x2000, 0x200a},
-                                   {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f},
-                                   {0x3000, 0x3000}};
+    static const range spaces[] = {
+        {0x9, 0xd},       {0x20, 0x20},     {0x85, 0x85},     {0xa0, 0xa0},     {0x1680, 0x1680},
+        {0x2000, 0x200a}, {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f}, {0x3000, 0x3000}};
     return IN(spaces, cp);
 }
 
@@ -63,10 +62,10 @@ bool heed_is_punctuation(uint32_t cp) {
 }
 
 /* Numbers since Unicode 15. */
-static const range late_numbers[] = {
-    {0x10d40, 0x10d49}, {0x116d0, 0x116e3}, {0x11bf0, 0x11bf9}, {0x11de0, 0x11de9},
-    {0x11f50, 0x11f59}, {0x16130, 0x16139}, {0x16d70, 0x16d79}, {0x16ff4, 0x16ff6},
-    {0x1ccf0, 0x1ccf9}, {0x1d2c0, 0x1d2d3}, {0x1e4f0, 0x1e4f9}, {0x1e5f1, 0x1e5fa}};
+static const range late_numbers[] = {{0x10d40, 0x10d49}, {0x116d0, 0x116e3}, {0x11bf0, 0x11bf9},
+                                     {0x11de0, 0x11de9}, {0x11f50, 0x11f59}, {0x16130, 0x16139},
+                                     {0x16d70, 0x16d79}, {0x16ff4, 0x16ff6}, {0x1ccf0, 0x1ccf9},
+                                     {0x1d2c0, 0x1d2d3}, {0x1e4f0, 0x1e4f9}, {0x1e5f1, 0x1e5fa}};
 
 bool heed_is_number(uint32_t cp) {
     utf8proc_category_t c = category(cp);
@@ -81,19 +80,19 @@ bool heed_is_word(uint32_t cp) {
                                  {0x1f150, 0x1f169},
                                  {0x1f170, 0x1f189}};
     utf8proc_category_t c = category(cp);
-    return (c >= UTF8PROC_CATEGORY_LU && c <= UTF8PROC_CATEGORY_NL) ||
-           c == UTF8PROC_CATEGORY_PC || IN(also, cp);
+    return (c >= UTF8PROC_CATEGORY_LU && c <= UTF8PROC_CATEGORY_NL) || c == UTF8PROC_CATEGORY_PC ||
+           IN(also, cp);
 }
 
 /* Capitals since Unicode 15: their lower case lies at a fixed distance. */
 static const struct {
     uint32_t first, last;
     int32_t distance;
-} late_capitals[] = {{0x1c89, 0x1c89, 1},         {0xa7cb, 0xa7cb, 0x264 - 0xa7cb},
-                     {0xa7cc, 0xa7cc, 1},         {0xa7ce, 0xa7ce, 1},
-                     {0xa7d2, 0xa7d2, 1},         {0xa7d4, 0xa7d4, 1},
-                     {0xa7da, 0xa7da, 1},         {0xa7dc, 0xa7dc, 0x19b - 0xa7dc},
-                     {0x10d50, 0x10d65, 0x20},    {0x16ea0, 0x16eb8, 0x1b}};
+} late_capitals[] = {{0x1c89, 0x1c89, 1},      {0xa7cb, 0xa7cb, 0x264 - 0xa7cb},
+                     {0xa7cc, 0xa7cc, 1},      {0xa7ce, 0xa7ce, 1},
+                     {0xa7d2, 0xa7d2, 1},      {0xa7d4, 0xa7d4, 1},
+                     {0xa7da, 0xa7da, 1},      {0xa7dc, 0xa7dc, 0x19b - 0xa7dc},
+                     {0x10d50, 0x10d65, 0x20}, {0x16ea0, 0x16eb8, 0x1b}};
 
 int heed_lower_letter(uint32_t cp, uint32_t out[2]) {
     if (cp < 0x80) {

@@ -24,8 +24,8 @@ bool heed_vocab_add(heed_tokenizer *t, const char *text, size_t n, int64_t id, b
     }
     bool added = false;
     heed_map_entry *entry = heed_map_put(&t->ids, text, n, id, &added, err);
-    if (!entry || !heed_reserve(t->host, (void **)&t->piece, &t->cap_pieces, at + 1,
-                                sizeof *t->piece, err)) {
+    if (!entry ||
+        !heed_reserve(t->host, (void **)&t->piece, &t->cap_pieces, at + 1, sizeof *t->piece, err)) {
         return false;
     }
     if (!added) {

@@ -56,8 +56,8 @@ bool heed_work_full(heed_work *work) {
 static bool grow(heed_work *work, heed_strand *strand, size_t n) {
     size_t need = strand->n + n;
     if (n > UINT32_MAX - strand->n) {
-        return heed_fail(work->err, HEED_LIMIT, "text of %zu bytes is above the limit of %u",
-                         need, UINT32_MAX);
+        return heed_fail(work->err, HEED_LIMIT, "text of %zu bytes is above the limit of %u", need,
+                         UINT32_MAX);
     }
     return heed_reserve(work->host, (void **)&strand->text, &strand->text_cap, need, 1,
                         work->err) &&
@@ -101,8 +101,8 @@ void heed_work_turn(heed_work *work) {
 }
 
 bool heed_cuts_add(heed_work *work, heed_cuts *cuts, size_t from, size_t to, bool match) {
-    if (!heed_reserve(work->host, (void **)&cuts->item, &cuts->cap, cuts->n + 1,
-                      sizeof *cuts->item, work->err)) {
+    if (!heed_reserve(work->host, (void **)&cuts->item, &cuts->cap, cuts->n + 1, sizeof *cuts->item,
+                      work->err)) {
         return false;
     }
     cuts->item[cuts->n++] = (heed_cut){from, to, match};
