@@ -320,7 +320,8 @@ static heed_value add_weight(heed_build *b, const char *name, int64_t rows, int6
             return (heed_value){id};
     heed_value v = heed_new_value(b, heed_fixed(rows, cols), HEED_FROM_WEIGHT, (uint32_t)index);
     if (v.id)
-        heed_slot_at(k, v.id)->wants_grad = heed_build_trains(b) && !k->weights->entry[index].frozen;
+        heed_slot_at(k, v.id)->wants_grad =
+            heed_build_trains(b) && !k->weights->entry[index].frozen;
     return v;
 }
 

@@ -26,7 +26,8 @@ static void run_one(const heed_work *w) {
 static const heed_op ONE = {.name = "one", .run = run_one};
 
 bool heed_is_loss_gradient(const heed_build *b, heed_value d) {
-    if (!d.id || heed_is_absent(d)) return false;
+    if (!d.id || heed_is_absent(d))
+        return false;
     const heed_slot *v = heed_slot_at(&b->book, d.id);
     return v->source == HEED_FROM_NODE && b->book.node[v->index].op == &ONE;
 }

@@ -148,7 +148,7 @@ struct heed_plan {
     heed_record_book book;
     uint32_t *order; /* node indices: plan part, once part, step part */
     size_t in_plan, in_once, in_step;
-    size_t arena, inputs, constants, cache_bytes, cut_bytes;
+    size_t arena, inputs, constants, cache_bytes, table_bytes, cut_bytes;
     void *constant;
     uint32_t step_space; /* 0: none */
     bool cached, trains;

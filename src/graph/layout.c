@@ -190,22 +190,42 @@ static bool measure(heed_plan *p, heed_error *err) {
     return true;
 }
 
-static void measure_session(heed_plan *p) {
+/* Bytes of one slot's keys or values. */
+static size_t cache_part(const heed_plan *p, int64_t cols) {
+    heed_shape shape = heed_fixed(p->cache_rows, cols);
+    return heed_shape_bytes(&p->book, &shape);
+}
+
+static bool measure_cache(heed_plan *p, heed_error *err) {
+    heed_record_book *k = &p->book;
+    const heed_space_info *step = &k->space[p->step_space - 1];
+    for (size_t i = 0; i < k->caches; i++) {
+        heed_cache_info *c = &k->cache[i];
+        size_t keys = cache_part(p, c->key_cols), values = cache_part(p, c->value_cols);
+        if (keys == SIZE_MAX || values == SIZE_MAX)
+            return heed_fail(err, HEED_LIMIT, "a cache of %" PRId64 " rows is too large",
+                             p->cache_rows);
+        c->key_offset = p->cache_bytes;
+        c->value_offset = c->key_offset + round_up(keys);
+        p->cache_bytes = c->value_offset + round_up(values);
+    }
+    /* cache.c's table: two lists of rows and positions, lengths, counts, free rows, places. */
+    size_t sequences = (size_t)step->sequences;
+    p->table_bytes = sequences * (size_t)p->cache_longest * 4 * sizeof(int32_t) +
+                     sequences * (2 * sizeof(int64_t) + 2 * sizeof(void *)) +
+                     (size_t)p->cache_rows * 2 * sizeof(int32_t) +
+                     (size_t)step->rows * sizeof(int32_t);
+    return true;
+}
+
+static bool measure_session(heed_plan *p, heed_error *err) {
     heed_record_book *k = &p->book;
     size_t spaces = k->spaces;
     for (size_t i = 0; i < spaces; i++)
         p->cut_bytes += (size_t)(k->space[i].sequences + 1) * sizeof(int64_t) +
                         (size_t)k->space[i].rows * sizeof(int32_t) +
                         (spaces - 1) * (size_t)k->space[i].sequences * sizeof(int32_t);
-    if (!p->cached)
-        return;
-    for (size_t i = 0; i < k->caches; i++) {
-        heed_cache_info *c = &k->cache[i];
-        c->key_offset = p->cache_bytes;
-        p->cache_bytes += round_up((size_t)(p->cache_rows * c->key_cols) * sizeof(heed_real));
-        c->value_offset = p->cache_bytes;
-        p->cache_bytes += round_up((size_t)(p->cache_rows * c->value_cols) * sizeof(heed_real));
-    }
+    return !p->cached || measure_cache(p, err);
 }
 
 bool heed_lay_out(heed_plan *p, heed_error *err) {
@@ -218,6 +238,5 @@ bool heed_lay_out(heed_plan *p, heed_error *err) {
         fine = place_node(&l, &p->book.node[p->order[i]], err);
     }
     heed_free(p->book.host, l.live);
-    measure_session(p);
-    return fine;
+    return fine && measure_session(p, err);
 }

@@ -306,7 +306,7 @@ heed_memory heed_plan_memory(const heed_plan *p) {
     heed_memory m = {.constants = p->constants,
                      .arena = p->arena,
                      .inputs = p->inputs + p->cut_bytes,
-                     .cache = p->cache_bytes,
+                     .cache = p->cache_bytes + p->table_bytes,
                      .nodes = (int64_t)k->nodes,
                      .values = (int64_t)k->values,
                      .steps = (int64_t)p->in_step};
