@@ -154,10 +154,11 @@ static bool explain_loss(heed_updater *u, const heed_batch *b, int64_t step, dou
                          heed_error *err) {
     heed_error found = {0};
     char what[300];
+    const char *kind = isnan(loss) ? "not a number" : "infinite"; /* printf may say -nan */
     if (heed_run_checked(u->session, &found)) {
-        snprintf(what, sizeof what, "the loss is %g", loss);
+        snprintf(what, sizeof what, "the loss is %s", kind);
     } else {
-        snprintf(what, sizeof what, "the loss is %g; %.200s", loss, found.text);
+        snprintf(what, sizeof what, "the loss is %s; %.200s", kind, found.text);
     }
     return refuse_batch(b, step, what, err);
 }
