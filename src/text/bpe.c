@@ -20,6 +20,7 @@ typedef struct {
     const heed_tokenizer *tokenizer;
     int32_t unk; /* -1: none, unknown characters vanish */
     int32_t byte[256];
+    bool *whole; /* of each id: a word with its text comes out as this one piece */
     bool fuse_unk, byte_fallback, ignore_merges;
 } bpe;
 
@@ -38,37 +39,51 @@ static const uint32_t NONE = UINT32_MAX;
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-static bool add_merge(bpe *b, uint32_t rank, const char *left, size_t n_left, const char *right,
-                      size_t n_right, heed_error *err) {
-    const heed_tokenizer *t = b->tokenizer;
-    heed_buf both = {.host = t->host};
-    if (!heed_buf_add(&both, left, n_left) || !heed_buf_add(&both, right, n_right)) {
-        heed_buf_free(&both);
-        return heed_fail(err, HEED_NOMEM, "out of memory: merge %u", rank);
+typedef struct {
+    const char *s;
+    size_t n;
+} span;
+
+/* The id of a token that merge number `rank` names; -1, with an error, where there is none. */
+static int32_t find_token(const bpe *b, uint32_t rank, span token, heed_error *err) {
+    int32_t id = heed_vocab_find(b->tokenizer, token.s, token.n);
+    if (id < 0) {
+        heed_fail(err, HEED_FILE, "merges.%u: token '%.*s' is not in vocab", rank, (int)token.n,
+                  token.s);
     }
-    int32_t a = heed_vocab_find(t, left, n_left), c = heed_vocab_find(t, right, n_right);
-    int32_t id = heed_vocab_find(t, both.data, both.n);
-    bool ok = a >= 0 && c >= 0 && id >= 0;
-    if (!ok) {
-        const char *missing = a < 0 ? left : c < 0 ? right : both.data;
-        size_t n = a < 0 ? n_left : c < 0 ? n_right : both.n;
-        heed_fail(err, HEED_FILE, "merges.%u: token '%.*s' is not in vocab", rank, (int)n, missing);
+    return id;
+}
+
+static bool put_merge(bpe *b, uint32_t rank, span left, span right, span both, heed_error *err) {
+    int32_t a = find_token(b, rank, left, err), c = find_token(b, rank, right, err);
+    int32_t id = find_token(b, rank, both, err);
+    if (a < 0 || c < 0 || id < 0) {
+        return false;
     }
-    heed_buf_free(&both);
     uint64_t *value =
-        ok ? heed_number_map_put(&b->merges, heed_key_of_two((uint32_t)a, (uint32_t)c), err) : NULL;
-    if (value) {
-        *value = heed_key_of_two(rank, (uint32_t)id); /* a pair that comes twice: the later one */
+        heed_number_map_put(&b->merges, heed_key_of_two((uint32_t)a, (uint32_t)c), err);
+    if (value) { /* of a pair that comes twice the later one counts */
+        *value = heed_key_of_two(rank, (uint32_t)id);
     }
     return value != NULL;
+}
+
+static bool add_merge(bpe *b, uint32_t rank, span left, span right, heed_error *err) {
+    heed_buf both = {.host = b->tokenizer->host};
+    heed_buf_add(&both, left.s, left.n);
+    bool ok = heed_buf_add(&both, right.s, right.n)
+                  ? put_merge(b, rank, left, right, (span){both.data, both.n}, err)
+                  : heed_fail(err, HEED_NOMEM, "out of memory: merge %u", rank);
+    heed_buf_free(&both);
+    return ok;
 }
 
 /* "left right", or ["left", "right"]. */
 static bool read_merge(bpe *b, uint32_t rank, const json_t *json, heed_error *err) {
     const json_t *left = json_array_get(json, 0), *right = json_array_get(json, 1);
     if (json_array_size(json) == 2 && json_is_string(left) && json_is_string(right)) {
-        return add_merge(b, rank, json_string_value(left), json_string_length(left),
-                         json_string_value(right), json_string_length(right), err);
+        return add_merge(b, rank, (span){json_string_value(left), json_string_length(left)},
+                         (span){json_string_value(right), json_string_length(right)}, err);
     }
     const char *s = json_string_value(json);
     const char *space = s ? strchr(s, ' ') : NULL;
@@ -76,7 +91,8 @@ static bool read_merge(bpe *b, uint32_t rank, const json_t *json, heed_error *er
         return heed_fail(err, HEED_FILE, "merges.%u: wanted two tokens with a space between", rank);
     }
     size_t n = (size_t)(space - s);
-    return add_merge(b, rank, s, n, space + 1, json_string_length(json) - n - 1, err);
+    return add_merge(b, rank, (span){s, n}, (span){space + 1, json_string_length(json) - n - 1},
+                     err);
 }
 
 static bool read_merges(bpe *b, const json_t *json, heed_error *err) {
@@ -110,6 +126,9 @@ static bool index_chars(bpe *b, heed_error *err) {
     }
     return true;
 }
+
+/* Marks the pieces that their own text comes out as: words with such a text need no merging. */
+static bool mark_whole(bpe *b, heed_error *err);
 
 /* Settings that change ids and that only later components could serve. */
 static bool refuse_rest(const json_t *json, heed_error *err) {
@@ -145,7 +164,7 @@ static bool read_bpe(heed_tokenizer *t, const json_t *json, void *settings, heed
         return false;
     }
     heed_vocab_bytes(t, b->byte);
-    return true;
+    return mark_whole(b, err);
 }
 
 static void free_bpe(void *settings) {
@@ -300,22 +319,52 @@ static void merge_all(word *w, heap *h) {
     }
 }
 
-static bool encode_bpe(const void *settings, heed_work *work, size_t from, size_t to) {
-    const bpe *b = settings;
-    const char *text = work->now.text;
-    if (b->ignore_merges) {
-        int32_t id = heed_vocab_find(b->tokenizer, text + from, to - from);
-        if (id >= 0) {
-            return heed_work_emit(work, id, from, to);
-        }
-    }
-    word w = {.model = b, .item = heed_work_room(work, HEED_ROOM_NODES, to - from, sizeof(symbol))};
+/* Cuts bytes [from, to) of the strand into symbols; those that are left have from < to. */
+static bool cut_word(const bpe *b, heed_work *work, size_t from, size_t to, word *w) {
+    *w = (word){.model = b};
+    w->item = heed_work_room(work, HEED_ROOM_NODES, to - from, sizeof(symbol));
     heap h = {.item = heed_work_room(work, HEED_ROOM_HEAP, 3 * (to - from), sizeof(merge))};
-    if (!w.item || !h.item) {
+    if (!w->item || !h.item) {
         return false;
     }
-    add_characters(&w, text, from, to);
-    merge_all(&w, &h);
+    add_characters(w, work->now.text, from, to);
+    merge_all(w, &h);
+    return true;
+}
+
+static bool mark_whole(bpe *b, heed_error *err) {
+    heed_tokenizer *t = (heed_tokenizer *)(uintptr_t)b->tokenizer;
+    b->whole = heed_region_alloc(&t->region, t->n_pieces, sizeof *b->whole, err);
+    heed_work work;
+    heed_work_init(&work, t->host, err);
+    bool ok = b->whole != NULL;
+    for (size_t id = 0; ok && id < t->n_pieces; id++) {
+        word w = {.n = 0};
+        const heed_piece *piece = &t->piece[id];
+        work.now.n = 0;
+        if (!piece->text || piece->n == 0) {
+            continue;
+        }
+        ok = heed_strand_put(&work, &work.now, piece->text, piece->n, (heed_origin){0, 0}) &&
+             cut_word(b, &work, 0, piece->n, &w);
+        const symbol *first = w.item;
+        b->whole[id] =
+            ok && w.n > 0 && first->id == (int32_t)id && first->from == 0 && first->to == piece->n;
+    }
+    heed_work_free(&work);
+    return ok;
+}
+
+static bool encode_bpe(const void *settings, heed_work *work, size_t from, size_t to) {
+    const bpe *b = settings;
+    int32_t id = heed_vocab_find(b->tokenizer, work->now.text + from, to - from);
+    if (id >= 0 && (b->ignore_merges || b->whole[id])) {
+        return heed_work_emit(work, id, from, to);
+    }
+    word w;
+    if (!cut_word(b, work, from, to, &w)) {
+        return false;
+    }
     for (uint32_t i = 0; i < w.n; i++) {
         const symbol *s = &w.item[i];
         if (s->from < s->to && !heed_work_emit(work, s->id, s->from, s->to)) {

@@ -19,7 +19,8 @@ bool heed_byte_level_read_decoder(heed_tokenizer *tokenizer, const json_t *json,
                                   heed_error *err);
 bool heed_byte_level_split(const void *settings, heed_work *work);
 bool heed_byte_level_decode(const void *settings, heed_work *work);
-/* The letters of a piece back to bytes, appended to out; as they are where one is no such letter. */
+/* The letters of a piece back to bytes, appended to out; where one is no such letter, as they
+ * are. */
 void heed_byte_level_bytes(const char *s, size_t n, heed_buf *out);
 
 #endif

@@ -179,23 +179,28 @@ static bool decode_strip(const void *settings, heed_work *work) {
 
 /* ---- ByteLevel ----------------------------------------------------------------------------- */
 
-/* The bytes at s that a decoder of UTF-8 would take for one broken character (Unicode Standard,
- * section 3.9, U+FFFD substitution of maximal subparts). */
+/* First bytes of characters, the bytes that may follow each, and how long the character is. */
+static const struct {
+    unsigned char first, last, low, high, n;
+} leads[] = {{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+             {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+             {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+
+/* How many bytes at s a decoder of UTF-8 takes for one broken character (Unicode Standard, section
+ * 3.9, U+FFFD substitution of maximal subparts). */
 static size_t broken(const char *s, size_t n) {
-    unsigned char lead = (unsigned char)s[0];
-    size_t wants = lead >= 0xf0 && lead <= 0xf4   ? 4
-                   : lead >= 0xe0 && lead <= 0xef ? 3
-                   : lead >= 0xc2 && lead <= 0xdf ? 2
-                                                  : 1;
-    for (size_t i = 1; i < wants; i++) {
-        unsigned char low = 0x80, high = 0xbf;
-        if (i == 1) {
-            low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : low;
-            high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : high;
+    unsigned char lead = (unsigned char)s[0], next = n > 1 ? (unsigned char)s[1] : 0;
+    for (size_t i = 0; i < sizeof leads / sizeof leads[0]; i++) {
+        bool fits = lead >= leads[i].first && lead <= leads[i].last && next >= leads[i].low &&
+                    next <= leads[i].high;
+        if (!fits) {
+            continue;
         }
-        if (i >= n || (unsigned char)s[i] < low || (unsigned char)s[i] > high) {
-            return i;
+        size_t taken = 2;
+        while (taken < n && taken < leads[i].n && ((unsigned char)s[taken] & 0xc0) == 0x80) {
+            taken++;
         }
+        return taken;
     }
     return 1;
 }

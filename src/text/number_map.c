@@ -1,5 +1,5 @@
-/* number_map.c: open addressing, linear probing, a multiplicative hash (Fibonacci hashing; Knuth, The
- * Art of Computer Programming, volume 3, section 6.4).
+/* number_map.c: open addressing, linear probing, a multiplicative hash (Fibonacci hashing; Knuth,
+ * The Art of Computer Programming, volume 3, section 6.4).
  * SPDX-License-Identifier: MIT
  */
 #include "text/number_map.h"

@@ -19,22 +19,39 @@ struct heed_pattern {
     heed_pattern *after;
     const char *text; /* NULL for an expression */
     size_t n;
+    const heed_host *host;
+    bool starved;
     pcre2_general_context *memory;
     pcre2_match_context *limits;
     pcre2_code *code;
 };
 
+/* Memory of a compiled expression. That one allocation failed is noted: the JIT compiler would
+ * pass over it, and matching would only be slower. Nothing is allocated once it is compiled. */
+static void *take_noting(size_t bytes, void *pattern) {
+    heed_pattern *p = pattern;
+    void *block = heed_alloc(p->host, bytes, 1, NULL);
+    p->starved = p->starved || !block;
+    return block;
+}
+
+static void give_back(void *block, void *pattern) {
+    heed_free(((heed_pattern *)pattern)->host, block);
+}
+
+/* Memory of one call's matches. */
 static void *take(size_t bytes, void *host) {
     return heed_alloc(host, bytes, 1, NULL);
 }
 
-static void give(void *p, void *host) {
-    heed_free(host, p);
+static void give(void *block, void *host) {
+    heed_free(host, block);
 }
 
 static heed_pattern *new_pattern(heed_tokenizer *t, heed_error *err) {
     heed_pattern *p = heed_region_alloc(&t->region, 1, sizeof *p, err);
     if (p) {
+        p->host = t->host;
         p->after = t->patterns;
         t->patterns = p;
     }
@@ -60,7 +77,10 @@ static bool compile(heed_pattern *p, const heed_buf *regex, heed_error *err) {
     uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NO_UTF_CHECK;
     p->code = pcre2_compile((PCRE2_SPTR)regex->data, regex->n, options, &code, &at, context);
     pcre2_compile_context_free(context);
-    if (!p->code && code == PCRE2_ERROR_HEAP_FAILED) {
+    if (p->code) {
+        pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE); /* refused by a system, it interprets */
+    }
+    if (p->starved) {
         return heed_fail(err, HEED_NOMEM, "out of memory: a regex of %zu bytes", regex->n);
     }
     if (!p->code) {
@@ -69,7 +89,6 @@ static bool compile(heed_pattern *p, const heed_buf *regex, heed_error *err) {
         return heed_fail(err, HEED_FILE, "regex: %s at byte %zu of '%s'", (char *)text, (size_t)at,
                          regex->data);
     }
-    pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE); /* where it fails the interpreter runs */
     return true;
 }
 
@@ -84,7 +103,7 @@ heed_pattern *heed_pattern_regex(heed_tokenizer *t, const char *regex, size_t n,
         ok = heed_fail(err, HEED_FILE, "regex: it is empty");
     }
     if (ok) {
-        p->memory = pcre2_general_context_create(take, give, (void *)(uintptr_t)t->host);
+        p->memory = pcre2_general_context_create(take_noting, give_back, p);
         p->limits = p->memory ? pcre2_match_context_create(p->memory) : NULL;
         ok = p->limits ? compile(p, &buf, err)
                        : heed_fail(err, HEED_NOMEM, "out of memory: a regex of %zu bytes", n);
@@ -156,51 +175,68 @@ static bool cut_text(const heed_pattern *p, heed_work *work, const char *text, s
     return true;
 }
 
-static size_t char_after(const char *text, size_t n, size_t at) {
-    uint32_t cp = 0;
-    int bytes = heed_utf8_next(text + at, n - at, &cp);
-    return at + (size_t)(bytes > 0 ? bytes : 1);
-}
-
 static void free_match(void *match) {
     pcre2_match_data_free(match);
 }
 
+/* One serves every expression of the call: only the match itself is asked for. */
+static bool make_match(heed_work *work) {
+    if (work->match) {
+        return true;
+    }
+    void *host = (void *)(uintptr_t)work->host;
+    pcre2_general_context *memory = pcre2_general_context_create(take, give, host);
+    work->match = memory ? pcre2_match_data_create(1, memory) : NULL;
+    work->match_free = free_match;
+    pcre2_general_context_free(memory);
+    return work->match || heed_work_full(work);
+}
+
+/* The next match at or after `at`; *found tells whether there is one. */
+static bool find(const heed_pattern *p, heed_work *work, const char *text, size_t n, size_t at,
+                 bool *found) {
+    int rc =
+        pcre2_match(p->code, (PCRE2_SPTR)text, n, at, PCRE2_NO_UTF_CHECK, work->match, p->limits);
+    *found = rc >= 0;
+    if (rc >= 0 || rc == PCRE2_ERROR_NOMATCH) {
+        return true;
+    }
+    return rc == PCRE2_ERROR_NOMEMORY
+               ? heed_work_full(work)
+               : heed_fail(work->err, HEED_LIMIT, "regex: gave up on a text of %zu bytes (code %d)",
+                           n, rc);
+}
+
+/* Where to look on behind a match: one character on where it was empty, n+1 at the end. */
+static size_t look_on(const char *text, size_t n, size_t from, size_t to) {
+    if (from < to) {
+        return to;
+    }
+    uint32_t cp = 0;
+    return to < n ? to + (size_t)heed_utf8_next(text + to, n - to, &cp) : n + 1;
+}
+
 static bool cut_regex(const heed_pattern *p, heed_work *work, const char *text, size_t n,
                       heed_cuts *cuts, size_t *done) {
-    pcre2_match_data *data = work->match;
-    const PCRE2_SIZE *found = pcre2_get_ovector_pointer(data);
+    const PCRE2_SIZE *place = pcre2_get_ovector_pointer(work->match);
     bool matched = false;
-    for (size_t at = 0; at <= n;) {
-        int rc = pcre2_match(p->code, (PCRE2_SPTR)text, n, at, PCRE2_NO_UTF_CHECK, data, p->limits);
-        if (rc == PCRE2_ERROR_NOMATCH) {
-            return true;
+    for (size_t at = 0; at <= n; at = look_on(text, n, place[0], place[1])) {
+        bool found = false;
+        if (!find(p, work, text, n, at, &found)) {
+            return false;
         }
-        if (rc < 0) {
-            return rc == PCRE2_ERROR_NOMEMORY
-                       ? heed_work_full(work)
-                       : heed_fail(work->err, HEED_LIMIT,
-                                   "regex: gave up on a text of %zu bytes (code %d)", n, rc);
-        }
-        size_t from = found[0], to = found[1];
-        bool touches = from == to && matched && to == *done;
-        if (!touches) {
-            if (from < *done || to < from) { /* \K or a look-ahead could do this: not translated */
-                return heed_fail(work->err, HEED_FILE, "regex: a match runs backwards");
-            }
-            if (!add_match(work, cuts, *done, from, to)) {
-                return false;
-            }
-            matched = true;
-            *done = to;
-        }
-        if (from < to) {
-            at = to;
-        } else if (to < n) {
-            at = char_after(text, n, to);
-        } else {
+        if (!found) {
             break;
         }
+        bool touches = place[0] == place[1] && matched && place[1] == *done;
+        if (touches) {
+            continue;
+        }
+        if (!add_match(work, cuts, *done, place[0], place[1])) {
+            return false;
+        }
+        matched = true;
+        *done = place[1];
     }
     return true;
 }
@@ -215,11 +251,7 @@ bool heed_pattern_cut(const heed_pattern *p, heed_work *work, const char *text, 
     if (p->text) {
         ok = cut_text(p, work, text, n, cuts, &done);
     } else {
-        if (!work->match) { /* one serves every expression: only the match itself is asked for */
-            work->match = pcre2_match_data_create(1, p->memory);
-            work->match_free = free_match;
-        }
-        ok = work->match ? cut_regex(p, work, text, n, cuts, &done) : heed_work_full(work);
+        ok = make_match(work) && cut_regex(p, work, text, n, cuts, &done);
     }
     return ok && (done == n || heed_cuts_add(work, cuts, done, n, false));
 }

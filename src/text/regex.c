@@ -85,7 +85,8 @@ static bool in_class(translator *t) {
     return heed_buf_add(t->out, t->s + t->at++, 1);
 }
 
-/* "(?": groups, looks and (?i) mean the same; (?m) does not, names and conditions are not needed. */
+/* "(?": groups, looks and (?i) mean the same; (?m) does not, names and conditions are not
+ * needed. */
 static bool group(translator *t) {
     static const char *const same[] = {"(?:", "(?=", "(?!", "(?>", "(?<=", "(?<!", "(?i:", "(?i)"};
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {

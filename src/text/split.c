@@ -38,7 +38,7 @@ static bool joins(const heed_cut *piece, size_t i, heed_split split) {
         return here && !before;
     case HEED_SPLIT_WITH_NEXT: /* the last of several matches only */
         return before && !here;
-    case HEED_SPLIT_CONTIGUOUS: /* two that are none stand side by side where matches are inverted */
+    case HEED_SPLIT_CONTIGUOUS: /* two that are none can meet where matches are inverted */
         return here == before;
     case HEED_SPLIT_REMOVED:
     case HEED_SPLIT_ISOLATED:

@@ -69,8 +69,8 @@ static bool add_seeds(heed_lattice *l, heed_train *train, size_t *cap) {
 
 /* ---- Estimating ---------------------------------------------------------------------------- */
 
-/* Scores from how often each is expected; those hardly ever used go. Logarithms for the seeds, whose
- * counts are only a guess. */
+/* Scores from how often each is expected; those hardly ever used go. Logarithms for the seeds,
+ * whose counts are only a guess. */
 static void set_scores(heed_lattice *l, double (*log_of)(double)) {
     size_t kept = 0;
     double sum = 0;

@@ -1,9 +1,9 @@
 /* train_write.c: a trained vocabulary as tokenizer.json.
  *
  * Words are cut by one regular expression of explicit code points, so that every engine and every
- * version of Unicode cuts alike. Its classes: letters (with apostrophes inside), digits, Chinese and
- * Japanese, punctuation, symbols and emoji, white space. The mark goes with the word behind it, but
- * stands alone before Chinese and Japanese, whose words should be the same with and without it.
+ * version of Unicode cuts alike. Its classes: letters (with apostrophes inside), digits, Chinese
+ * and Japanese, punctuation, symbols and emoji, white space. The mark goes with the word behind it,
+ * but stands alone before Chinese and Japanese, whose words should be the same with and without it.
  * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>

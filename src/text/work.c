@@ -7,6 +7,9 @@
 
 #include "base/error.h"
 
+/* What an array has room for at first: most texts are short, and then none grows twice. */
+enum { FIRST_BYTES = 64, FIRST_CUTS = 32, FIRST_ROOM = 4096 };
+
 void heed_work_init(heed_work *work, const heed_host *host, heed_error *err) {
     *work = (heed_work){.host = host, .err = err};
     work->texts.data.host = host;
@@ -43,7 +46,8 @@ void *heed_work_room(heed_work *work, heed_room which, size_t count, size_t size
                   size);
         return NULL;
     }
-    return heed_reserve(work->host, &work->room[which].p, &work->room[which].bytes, count * size, 1,
+    size_t need = count * size < FIRST_ROOM ? FIRST_ROOM : count * size;
+    return heed_reserve(work->host, &work->room[which].p, &work->room[which].bytes, need, 1,
                         work->err)
                ? work->room[which].p
                : NULL;
@@ -59,9 +63,10 @@ static bool grow(heed_work *work, heed_strand *strand, size_t n) {
         return heed_fail(work->err, HEED_LIMIT, "text of %zu bytes is above the limit of %u", need,
                          UINT32_MAX);
     }
-    return heed_reserve(work->host, (void **)&strand->text, &strand->text_cap, need, 1,
+    size_t room = strand->text_cap > 0 ? need : need + work->n + FIRST_BYTES;
+    return heed_reserve(work->host, (void **)&strand->text, &strand->text_cap, room, 1,
                         work->err) &&
-           heed_reserve(work->host, (void **)&strand->from, &strand->from_cap, need,
+           heed_reserve(work->host, (void **)&strand->from, &strand->from_cap, room,
                         sizeof *strand->from, work->err);
 }
 

@@ -21,7 +21,8 @@ typedef struct {
     size_t n, text_cap, from_cap;
 } heed_strand;
 
-/* Bytes [from, to) of a strand or of any text; match: what a pattern found, not what lay between. */
+/* Bytes [from, to) of a strand or of any text; match: a pattern found it, it does not lie
+ * between. */
 typedef struct {
     size_t from, to;
     bool match;
