@@ -27,26 +27,23 @@ static test_case case_of(const layer *l, const test_input *input) {
         .record = record, .arg = l, .input = input, .rows = {4, 0, 3}, .n = 3, .is_loss = true};
 }
 
-/* -log softmax of row r at class j, in double. */
-static double surprise(const test_case *c, const layer *l, int64_t row, int64_t class) {
-    double sum = 0, at = 0;
-    for (int64_t j = 0; j < l->classes; j++) {
-        double logit = l->bias ? number_at(c, "unit.0.b", 0, j) : 0;
-        for (int64_t i = 0; i < l->d; i++) {
-            logit += number_at(c, "x", row, i) * number_at(c, "unit.0.w", j, i);
-        }
-        sum += exp(logit);
-        at = j == class ? logit : at;
-    }
-    return log(sum) - at;
-}
-
+/* The loss of one row in plain double. */
 static double want_loss(const test_case *c, const layer *l, int64_t row) {
-    int32_t label = int_at("labels", row, (int32_t)l->classes);
-    double loss = (1 - l->smoothing) * surprise(c, l, row, label);
+    double *logit = calloc((size_t)l->classes, sizeof *logit), sum = 0, loss = 0;
+    assert_non_null(logit);
     for (int64_t j = 0; j < l->classes; j++) {
-        loss += l->smoothing / (double)l->classes * surprise(c, l, row, j);
+        logit[j] = l->bias ? number_at(c, "unit.0.b", 0, j) : 0;
+        for (int64_t i = 0; i < l->d; i++) {
+            logit[j] += number_at(c, "x", row, i) * number_at(c, "unit.0.w", j, i);
+        }
+        sum += exp(logit[j]);
     }
+    int32_t label = int_at("labels", row, (int32_t)l->classes);
+    for (int64_t j = 0; j < l->classes; j++) {
+        double share = l->smoothing / (double)l->classes + (j == label ? 1 - l->smoothing : 0);
+        loss += share * (log(sum) - logit[j]);
+    }
+    free(logit);
     return loss;
 }
 
