@@ -76,6 +76,57 @@ typedef struct {
 HEED_API bool heed_trace(heed_model *model, const char *input, const char *output,
                          const heed_trace_options *options, heed_error *err);
 
+/* ---- Attention ------------------------------------------------------------------------------ */
+
+/* A token as a reader sees it. begin, end: bytes of the sentence; equal where it stands for none. */
+typedef struct {
+    const char *shown;
+    int32_t id;
+    uint32_t begin, end;
+} heed_shown_token;
+
+/* The order in which a page offers them. */
+typedef enum {
+    HEED_ATTENTION_CROSS,
+    HEED_ATTENTION_ENCODER,
+    HEED_ATTENTION_DECODER
+} heed_attention_kind;
+
+/* weight[layer][head][query][key]: where row `query` looks. Queries of the decoder are the tokens that
+ * it writes, keys of its self-attention those that it has read. */
+typedef struct {
+    const heed_shown_token *query, *key;
+    int64_t layers, heads, queries, keys;
+    const float *weight;
+} heed_attention_map;
+
+/* All attention weights of one sentence pair. */
+typedef struct heed_attention heed_attention;
+/* target NULL: the model's own translation. */
+HEED_API heed_attention *heed_attention_new(heed_model *model, heed_line source,
+                                            const heed_line *target, heed_error *err);
+HEED_API void heed_attention_free(heed_attention *a);
+HEED_API heed_attention_map heed_attention_of(const heed_attention *a, heed_attention_kind kind);
+HEED_API const char *heed_attention_source(const heed_attention *a);
+HEED_API const char *heed_attention_target(const heed_attention *a);
+
+/* Weights of one head, or with head < 0 the mean over heads; with layer < 0 the mean over layers too:
+ * queries x keys numbers into out. HEED_VALUE for a layer or head that is not there. */
+HEED_API bool heed_attention_mean(const heed_attention_map *map, int64_t layer, int64_t head,
+                                  float *out, heed_error *err);
+
+/* A heat map for a terminal of `width` columns: shades, or colours; Chinese takes two columns. */
+typedef struct {
+    heed_attention_kind kind;
+    int64_t layer, head; /* as for heed_attention_mean */
+    int width;           /* 0: 80 */
+    bool colour;
+} heed_attention_style;
+HEED_API bool heed_attention_print(const heed_attention *a, const heed_attention_style *style,
+                                   heed_buf *out, heed_error *err);
+/* One page that needs nothing else: every kind, layer and head to choose from. */
+HEED_API bool heed_attention_html(const heed_attention *a, heed_buf *out, heed_error *err);
+
 #ifdef __cplusplus
 }
 #endif
