@@ -89,6 +89,8 @@ static void test_refusals(void **state) {
     write_text(f->b, "one\n");
     expect_refused(o, HEED_TEXT, "a.de' has 2 lines, target '");
     expect_refused(o, HEED_TEXT, "a.en' has 1: line by line they must say the same");
+    write_text(f->b, "one\ntwo\nthree");
+    expect_refused(o, HEED_TEXT, "a.en' has 3: line by line they must say the same");
     write_text(f->b, "");
     expect_refused(o, HEED_TEXT, "a.en' has 0");
     write_text(f->b, "one\xe2\x80\xa8two\xc2\x85three\n"); /* one line: neither ends one */

@@ -168,11 +168,13 @@ static void expect_printed(const char *text, int indent, const char *want) {
 
 static void test_print(void **state) {
     (void)state;
-    const char *text = "{\"z\": [1, -2.50, true, false, null], \"a\": {}, \"b\": [],"
-                       " \"s\": \"q\\\" \\\\ \\n\\u0001\\u0000 \\u4e2d/\", \"m\": {\"k\": 0.1}}";
-    expect_printed(text, 0,
-                   "{\"z\": [1, -2.5, true, false, null], \"a\": {}, \"b\": [],"
-                   " \"s\": \"q\\\" \\\\ \\n\\u0001\\u0000 \xe4\xb8\xad/\", \"m\": {\"k\": 0.1}}");
+    const char *text =
+        "{\"z\": [1, -2.50, true, false, null], \"a\": {}, \"b\": [],"
+        " \"s\": \"q\\\" \\\\ \\n\\u0001\\u001f\\u0000 \\u4e2d/\", \"m\": {\"k\": 0.1}}";
+    expect_printed(
+        text, 0,
+        "{\"z\": [1, -2.5, true, false, null], \"a\": {}, \"b\": [],"
+        " \"s\": \"q\\\" \\\\ \\n\\u0001\\u001f\\u0000 \xe4\xb8\xad/\", \"m\": {\"k\": 0.1}}");
     expect_printed("{\"a\": [1, {\"b\": 2}], \"c\": {}}", 2,
                    "{\n  \"a\": [\n    1,\n    {\n      \"b\": 2\n    }\n  ],\n  \"c\": {}\n}");
 }

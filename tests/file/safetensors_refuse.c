@@ -224,6 +224,17 @@ static void test_indices(void **state) {
                  "tensor 'c' is not in 'two', where the index has it");
     expect_index(folder, "{\"weight_map\":{\"a\":\"two\",\"b\":\"one\"}}",
                  "where the index has it");
+    snprintf(path, sizeof path, "%s/more", folder);
+    write_bytes(
+        path, file,
+        make_file(file, "{" F32("d", "[1]", "0", "4") "," F32("e", "[0]", "4", "4") "}", 4));
+    expect_index(folder, "{\"weight_map\":{\"d\":\"more\",\"b\":\"more\",\"a\":\"one\"}}",
+                 "tensor 'b' is not in 'more', where the index has it");
+    expect_index(folder,
+                 "{\"weight_map\":{\"a\":\"one\",\"b\":\"two\",\"e\":\"more\",\"d\":\"one\"}}",
+                 "tensor 'd' is not in 'one', where the index has it");
+    expect_index(folder, "{\"weight_map\":{\"a\":\"one\",\"b\":\"one\",\"q\":\"two\"}}",
+                 "tensor 'b' is not in 'one', where the index has it");
     expect_index(folder, "{\"weight_map\":{\"a\":\"one\",\"b\":\"../two\"}}",
                  "'../two' is no name of a file beside the index");
     expect_index(folder, "{\"weight_map\":{\"a\":\"\"}}",
