@@ -153,8 +153,8 @@ static void show_outlook(const heed_training_outlook *o) {
     if (o->done > 0) {
         fprintf(stderr, "resumed behind update %" PRId64 "\n", o->done);
     }
-    fprintf(stderr, "memory %s; a model that knows nothing has loss %.3f", mebibytes(o->bytes).s,
-            o->start_loss);
+    fprintf(stderr, "memory %s; a model that knows nothing has loss %.3f",
+            mebibytes(o->need.total).s, o->start_loss);
     if (o->updates > 0) {
         fprintf(stderr, "; %" PRId64 " updates", o->updates - o->done);
     }

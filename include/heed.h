@@ -112,7 +112,18 @@ typedef struct {
     const char *why; /* what the processor lacks; NULL where it is usable */
 } heed_cpu_set;
 HEED_API heed_cpu_set heed_cpu_isa(int i);
-HEED_API int heed_cpu_cores(void); /* physical ones that this process may use */
+HEED_API int heed_cpu_cores(void);        /* physical ones that this process may use */
+HEED_API size_t heed_machine_bytes(void); /* memory that it may have; 0: not known */
+
+/* Bytes that something takes, by what they hold. */
+typedef struct {
+    size_t weights, packed;    /* packed: weights once more, as products want them */
+    size_t gradients, moments; /* training */
+    size_t values;             /* inputs, outputs and what is between */
+    size_t cache;              /* keys and values of what was generated */
+    size_t validation;         /* training: all that validating takes besides */
+    size_t total;
+} heed_need;
 
 /* ---- Text ---------------------------------------------------------------------------------- */
 
@@ -191,6 +202,8 @@ typedef struct {
     int64_t batch_tokens; /* source tokens worked on at once; 0: 2048 */
     int64_t max_source;   /* longer sources are cut; 0: as many positions as the model has, or
                              batch_tokens */
+    size_t limit;         /* most bytes that it may take; 0: no limit */
+    bool plan_only;       /* take no memory: heed_translator_need tells how much it would be */
     bool live; /* weights may change between calls (in training): nothing is packed ahead */
     void (*progress)(void *ctx, int64_t done, int64_t total); /* lines; NULL: none */
     void *ctx;
@@ -229,8 +242,7 @@ HEED_API heed_translator *heed_translator_new(heed_model *model,
                                               const heed_translate_options *options,
                                               heed_error *err);
 HEED_API void heed_translator_free(heed_translator *translator);
-/* Most bytes that it takes, all told. */
-HEED_API size_t heed_translator_bytes(const heed_translator *translator);
+HEED_API heed_need heed_translator_need(const heed_translator *translator);
 /* One result for each line, in the order of the lines. *out is emptied first, and after a failure.
  */
 HEED_API bool heed_translate(heed_translator *translator, const heed_line *lines, int64_t n,
@@ -254,8 +266,8 @@ typedef struct {
     int64_t pairs, source_tokens, target_tokens; /* of one pass over the training pairs */
     int64_t updates, updates_an_epoch, done;     /* all, and those of the resumed checkpoint */
     double start_loss;                           /* what a model that knows nothing has: ln vocab */
-    size_t bytes;                                /* weights, gradients, moments, values */
-    double seconds;                              /* forecast for what is left, from one batch */
+    heed_need need;
+    double seconds; /* forecast for what is left, from one batch */
 } heed_training_outlook;
 
 typedef enum {
@@ -284,6 +296,8 @@ typedef struct {
     int64_t n_settings;
     heed_start start;
     int threads;     /* 0: as the recipe says */
+    size_t limit;    /* most bytes that it may take; 0: nearly all of the machine's */
+    bool plan_only;  /* takes no memory for training, writes nothing: only heed_trainer_look */
     const char *isa; /* as for heed_engine_new */
     /* One line that the user should read: empty or over-long pairs, characters without a piece. */
     void (*note)(void *ctx, const char *line);

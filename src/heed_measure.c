@@ -122,7 +122,7 @@ bool heed_likelihood_of(heed_model *model, const heed_line *sources, const heed_
     int64_t empty = 0;
     bool ok = encode_pairs(model, sources, targets, n, &pairs, &empty, err);
     if (ok) {
-        scorer = heed_scorer_new(model, &pairs, 0, false, err);
+        scorer = heed_scorer_new(model, &pairs, &(heed_scorer_options){0}, err);
         ok = scorer && heed_scorer_run(scorer, out, err);
     }
     if (ok) {

@@ -46,11 +46,11 @@ static bool make_plan(heed_scorer *s, heed_model *model, bool live, heed_error *
     return s->plan != NULL;
 }
 
-heed_scorer *heed_scorer_new(heed_model *model, const heed_pairs *pairs, int64_t batch_tokens,
-                             bool live, heed_error *err) {
+heed_scorer *heed_scorer_new(heed_model *model, const heed_pairs *pairs,
+                             const heed_scorer_options *options, heed_error *err) {
     const heed_config *c = heed_model_config(model);
     const heed_host *host = heed_model_host(model);
-    int64_t budget = batch_tokens > 0 ? batch_tokens : SCORE_TOKENS;
+    int64_t budget = options->batch_tokens > 0 ? options->batch_tokens : SCORE_TOKENS;
     heed_scorer *s = heed_alloc(host, 1, sizeof *s, err);
     if (!s) {
         return NULL;
@@ -67,12 +67,17 @@ heed_scorer *heed_scorer_new(heed_model *model, const heed_pairs *pairs, int64_t
                                                      .target_begin = c->decoder_start,
                                                      .target_end = c->eos},
                                   err);
-    if (s->batches && make_plan(s, model, live, err)) {
+    bool ok = s->batches && make_plan(s, model, options->live, err);
+    if (ok && !options->plan_only) {
         s->session = heed_session_new(s->plan, err);
+        ok = s->session != NULL;
     }
-    if (!s->session) {
+    if (!ok) {
         heed_scorer_free(s);
         return NULL;
+    }
+    if (s->session) {
+        heed_set_cancel(s->session, options->cancel);
     }
     return s;
 }

@@ -13,10 +13,17 @@
 
 typedef struct heed_scorer heed_scorer;
 
-/* `pairs` (without begin and end tokens) and the model must outlive it. batch_tokens: rows of
- * either side worked on at once, 0: 2048. live: weights may change between runs. */
-heed_scorer *heed_scorer_new(heed_model *model, const heed_pairs *pairs, int64_t batch_tokens,
-                             bool live, heed_error *err);
+/* Zero is usable. */
+typedef struct {
+    int64_t batch_tokens;        /* rows of either side worked on at once; 0: 2048 */
+    bool live;                   /* weights may change between runs */
+    bool plan_only;              /* take no memory: for heed_scorer_bytes */
+    const volatile bool *cancel; /* NULL: none */
+} heed_scorer_options;
+
+/* `pairs` (without begin and end tokens) and the model must outlive it. */
+heed_scorer *heed_scorer_new(heed_model *model, const heed_pairs *pairs,
+                             const heed_scorer_options *options, heed_error *err);
 void heed_scorer_free(heed_scorer *s);
 size_t heed_scorer_bytes(const heed_scorer *s);
 /* The same bits for any number of threads. */

@@ -170,6 +170,10 @@ static void fill_gaps(heed_translations *out, const heed_translator *t) {
 bool heed_translate_ids(heed_translator *t, const int32_t *id, const int64_t *start, int64_t n,
                         heed_translations *out, heed_error *err) {
     heed_sources s = {id, start, n};
+    heed_translations_free(out);
+    if (!t->session) {
+        return heed_fail(err, HEED_VALUE, "a translator that was only planned translates nothing");
+    }
     if (start_results(out, t, n, err) && ids_sound(t, &s, err) && all_batches(t, &s, out, err)) {
         fill_gaps(out, t);
         return true;

@@ -121,9 +121,16 @@ static bool make_plan(heed_translator *t, heed_error *err) {
                                                  .cached = true,
                                                  .cache_rows = t->cache_rows,
                                                  .cache_longest = t->limit - 1,
-                                                 .frozen = !t->options.live},
+                                                 .frozen = !t->options.live,
+                                                 .limit = t->options.limit},
                             err);
     return t->plan != NULL;
+}
+
+static size_t array_bytes(const heed_translator *t) {
+    size_t n = (size_t)t->sentences, beams = n * (size_t)t->options.beam;
+    size_t histories = beams * (size_t)t->limit * 2 * sizeof(int32_t);
+    return histories + n * sizeof *t->work + beams * (2 * sizeof(int32_t) + sizeof(int64_t));
 }
 
 static bool make_arrays(heed_translator *t, heed_error *err) {
@@ -145,8 +152,6 @@ static bool make_arrays(heed_translator *t, heed_error *err) {
             return false;
         }
     }
-    size_t histories = beams * (size_t)t->limit * 2 * sizeof(int32_t);
-    t->own_bytes = histories + n * sizeof *t->work + beams * (2 * sizeof(int32_t) + 8);
     return true;
 }
 
@@ -166,14 +171,18 @@ heed_translator *heed_translator_new(heed_model *model, const heed_translate_opt
     t->host = host;
     t->options = o;
     set_sizes(t, config);
-    if (make_plan(t, err) && make_arrays(t, err)) {
-        t->session = heed_session_new(t->plan, err);
+    bool ok = make_plan(t, err);
+    if (ok && !o.plan_only) {
+        t->session = make_arrays(t, err) ? heed_session_new(t->plan, err) : NULL;
+        ok = t->session != NULL;
     }
-    if (!t->session) {
+    if (!ok) {
         heed_translator_free(t);
         return NULL;
     }
-    heed_set_cancel(t->session, o.cancel);
+    if (t->session) {
+        heed_set_cancel(t->session, o.cancel);
+    }
     return t;
 }
 
@@ -195,7 +204,12 @@ void heed_translator_free(heed_translator *t) {
     heed_free(t->host, t);
 }
 
-size_t heed_translator_bytes(const heed_translator *t) {
+heed_need heed_translator_need(const heed_translator *t) {
     heed_memory m = heed_plan_memory(t->plan);
-    return m.constants + m.arena + m.inputs + m.cache + t->own_bytes;
+    heed_need need = {.weights = m.weights,
+                      .packed = m.constants,
+                      .values = m.arena + m.inputs + array_bytes(t),
+                      .cache = m.cache};
+    need.total = need.weights + need.packed + need.values + need.cache;
+    return need;
 }

@@ -24,7 +24,6 @@ struct heed_translator {
     heed_value logits, probs;
     int64_t vocab;
     int64_t source_rows, sentences, limit, cache_rows; /* capacities; limit: of decoder rows */
-    size_t own_bytes;                                  /* of the arrays below */
     heed_work_line *work;  /* sentences of them; those at work come first */
     int64_t *source_start; /* sentences + 1 */
     int64_t *target_start; /* sentences * beam + 1: 0, 1, 2 ... */

@@ -46,7 +46,7 @@ void heed_trainer_tell(const heed_trainer *t, heed_training_progress *p) {
     p->epoch = t->state.epoch + 1;
     p->seconds = t->state.seconds;
     p->seconds_left = seconds_left(t);
-    p->bytes = heed_trainer_bytes(t);
+    p->bytes = heed_trainer_need(t).total;
     t->options.progress(t->options.ctx, p);
 }
 
@@ -223,6 +223,9 @@ static bool train(heed_trainer *t, heed_error *err) {
 bool heed_trainer_run(heed_trainer *trainer, heed_error *err) {
     heed_trainer *t = trainer;
     heed_metrics_size keep = {.lines = t->state.lines, .events = t->state.events};
+    if (t->options.plan_only) {
+        return heed_fail(err, HEED_VALUE, "a training that was only planned cannot run");
+    }
     t->metrics = heed_metrics_open(t->host, t->folder, t->recipe->out.tensorboard, keep, err);
     if (!t->metrics) {
         return false;

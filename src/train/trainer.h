@@ -42,7 +42,7 @@ struct heed_trainer {
 
 /* Seconds of a clock that only goes forward. */
 double heed_trainer_clock(void);
-size_t heed_trainer_bytes(const heed_trainer *t);
+heed_need heed_trainer_need(const heed_trainer *t);
 /* Fills in what every report has, and hands it to the caller. */
 void heed_trainer_tell(const heed_trainer *t, heed_training_progress *progress);
 /* Saves a checkpoint of the state and tells the caller. */

@@ -102,7 +102,7 @@ static bool look_at_folder(heed_trainer *t, bool *resumes, heed_error *err) {
     int64_t newest = list.n > 0 ? list.step[list.n - 1] : 0;
     heed_free(t->host, list.step);
     *resumes = list.n > 0 && t->options.start == HEED_START_RESUME;
-    if (list.n == 0 || *resumes) {
+    if (list.n == 0 || *resumes || t->options.plan_only) {
         return true;
     }
     if (t->options.start == HEED_START_OVER) {
@@ -194,9 +194,8 @@ static bool make_batches(heed_trainer *t, heed_error *err) {
 }
 
 /* Nearly all of the machine's memory; 0 where the system does not tell. */
-static size_t memory_limit(void) {
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? (size_t)pages / 16 * 15 * (size_t)page : 0;
+static size_t memory_limit(const heed_trainer *t) {
+    return t->options.limit ? t->options.limit : heed_machine_bytes() / 16 * 15;
 }
 
 static bool make_updater(heed_trainer *t, heed_error *err) {
@@ -205,7 +204,8 @@ static bool make_updater(heed_trainer *t, heed_error *err) {
                                    .accumulate = r->accumulate,
                                    .smoothing = r->label_smoothing,
                                    .recompute = r->recompute,
-                                   .limit = memory_limit(),
+                                   .limit = memory_limit(t),
+                                   .plan_only = t->options.plan_only,
                                    .cancel = t->options.cancel};
     heed_optimizer_options optimizer = {.beta1 = r->beta1,
                                         .beta2 = r->beta2,
@@ -217,7 +217,8 @@ static bool make_updater(heed_trainer *t, heed_error *err) {
     if (!t->updater || !heed_recipe_validates(t->recipe)) {
         return t->updater != NULL;
     }
-    t->validator = heed_validator_new(t->model, &t->corpus, t->recipe, t->options.cancel, err);
+    t->validator = heed_validator_new(t->model, &t->corpus, t->recipe, t->options.cancel,
+                                      t->options.plan_only, err);
     return t->validator != NULL;
 }
 
@@ -270,6 +271,9 @@ static bool open_all(heed_trainer *t, heed_error *err) {
         return false;
     }
     make_schedule(t);
+    if (t->options.plan_only) {
+        return true;
+    }
     return (!resumes || resume(t, err)) && measure(t, err) && prepare_folder(t, err);
 }
 
@@ -306,8 +310,11 @@ void heed_trainer_free(heed_trainer *trainer) {
     heed_free(host, trainer);
 }
 
-size_t heed_trainer_bytes(const heed_trainer *t) {
-    return heed_updater_bytes(t->updater) + (t->validator ? heed_validator_bytes(t->validator) : 0);
+heed_need heed_trainer_need(const heed_trainer *t) {
+    heed_need need = heed_updater_need(t->updater);
+    need.validation = t->validator ? heed_validator_bytes(t->validator) : 0;
+    need.total += need.validation;
+    return need;
 }
 
 heed_training_outlook heed_trainer_look(const heed_trainer *trainer) {
@@ -329,6 +336,6 @@ heed_training_outlook heed_trainer_look(const heed_trainer *trainer) {
                                    .updates_an_epoch = t->an_epoch,
                                    .done = t->done,
                                    .start_loss = log((double)heed_model_config(t->model)->vocab),
-                                   .bytes = heed_trainer_bytes(t),
+                                   .need = heed_trainer_need(t),
                                    .seconds = seconds > 0.0 ? seconds : 0.0};
 }

@@ -62,6 +62,10 @@ static bool make_session(heed_updater *u, heed_error *err) {
                      heed_model_config(u->model)->family);
 }
 
+static bool is_trained(const heed_weight_entry *e) {
+    return e->grad && !e->frozen;
+}
+
 /* Every weight that has a gradient; biases and norms are vectors and do not decay. */
 static bool make_optimizer(heed_updater *u, const heed_optimizer_options *options,
                            heed_error *err) {
@@ -72,7 +76,7 @@ static bool make_optimizer(heed_updater *u, const heed_optimizer_options *option
     heed_param *param = heed_alloc(host, (size_t)all, sizeof *param, err);
     for (int64_t i = 0; param && i < all; i++) {
         const heed_weight_entry *e = heed_weights_at(weights, i);
-        if (e->grad && !e->frozen) {
+        if (is_trained(e)) {
             param[count++] = (heed_param){.name = e->name,
                                           .weight = e->data,
                                           .grad = e->grad,
@@ -98,7 +102,8 @@ heed_updater *heed_updater_new(heed_model *model, heed_batches *batches,
     u->model = model;
     u->batches = batches;
     u->options = *options;
-    if (make_plan(u, err) && make_session(u, err) && make_optimizer(u, optimizer, err)) {
+    if (make_plan(u, err) &&
+        (options->plan_only || (make_session(u, err) && make_optimizer(u, optimizer, err)))) {
         return u;
     }
     heed_updater_free(u);
@@ -214,15 +219,23 @@ bool heed_updater_probe(heed_updater *u, int64_t step, heed_error *err) {
            heed_batches_seek(u->batches, epoch, index, err);
 }
 
-size_t heed_updater_bytes(const heed_updater *u) {
+heed_need heed_updater_need(const heed_updater *u) {
     heed_memory m = heed_plan_memory(u->plan);
-    int64_t count, numbers = 0;
-    const heed_param *params = heed_optimizer_params(u->optimizer, &count);
-    for (int64_t i = 0; i < count; i++) {
-        numbers += params[i].n;
+    heed_weights *weights = heed_model_weights(u->model);
+    int64_t numbers = 0;
+    for (int64_t i = 0; i < heed_weights_count(weights); i++) {
+        const heed_weight_entry *e = heed_weights_at(weights, i);
+        numbers += is_trained(e) ? e->rows * e->cols : 0;
     }
-    return m.weights + m.gradients + m.constants + m.arena + m.inputs + m.cache +
-           heed_optimizer_bytes(numbers);
+    heed_need need = {.weights = m.weights,
+                      .packed = m.constants,
+                      .gradients = m.gradients,
+                      .moments = heed_optimizer_bytes(numbers),
+                      .values = m.arena + m.inputs,
+                      .cache = m.cache};
+    need.total =
+        need.weights + need.packed + need.gradients + need.moments + need.values + need.cache;
+    return need;
 }
 
 const heed_param *heed_updater_params(const heed_updater *u, int64_t *count) {

@@ -18,6 +18,7 @@ typedef struct {
     double smoothing;
     bool recompute; /* layers compute their values again for the gradient, to save memory */
     size_t limit;   /* most bytes of a session; 0: none */
+    bool plan_only; /* take no memory: for heed_updater_need */
     const volatile bool *cancel;
 } heed_update_options;
 
@@ -43,7 +44,7 @@ bool heed_update(heed_updater *u, int64_t step, double lr, heed_update_report *r
 bool heed_updater_probe(heed_updater *u, int64_t step, heed_error *err);
 
 /* Weights, gradients, moments, values: what training takes. */
-size_t heed_updater_bytes(const heed_updater *u);
+heed_need heed_updater_need(const heed_updater *u);
 /* Weights and moments, for checkpoints. */
 const heed_param *heed_updater_params(const heed_updater *u, int64_t *count);
 

@@ -39,7 +39,7 @@ static bool make_lines(heed_validator *v, const heed_corpus *corpus, heed_error 
 }
 
 static bool make_translator(heed_validator *v, heed_model *model, const volatile bool *cancel,
-                            heed_error *err) {
+                            bool plan_only, heed_error *err) {
     const heed_recipe_translate *t = &v->recipe->translate;
     heed_translate_options options = heed_translate_defaults(model);
     options.n_best = 1;
@@ -47,6 +47,7 @@ static bool make_translator(heed_validator *v, heed_model *model, const volatile
     options.max_extra = t->max_length_extra;
     options.batch_tokens = t->batch_tokens;
     options.live = true;
+    options.plan_only = plan_only;
     options.cancel = cancel;
     v->translator = heed_translator_new(model, &options, err);
     return v->translator != NULL;
@@ -54,7 +55,7 @@ static bool make_translator(heed_validator *v, heed_model *model, const volatile
 
 heed_validator *heed_validator_new(heed_model *model, const heed_corpus *corpus,
                                    const heed_recipe *recipe, const volatile bool *cancel,
-                                   heed_error *err) {
+                                   bool plan_only, heed_error *err) {
     const heed_host *host = heed_model_host(model);
     heed_validator *v = heed_alloc(host, 1, sizeof *v, err);
     if (!v) {
@@ -62,9 +63,13 @@ heed_validator *heed_validator_new(heed_model *model, const heed_corpus *corpus,
     }
     v->host = host;
     v->recipe = recipe;
-    v->scorer = heed_scorer_new(model, &corpus->valid, recipe->train.batch_tokens, true, err);
-    if (v->scorer && (!translates(recipe) ||
-                      (make_lines(v, corpus, err) && make_translator(v, model, cancel, err)))) {
+    heed_scorer_options scoring = {.batch_tokens = recipe->train.batch_tokens,
+                                   .live = true,
+                                   .plan_only = plan_only,
+                                   .cancel = cancel};
+    v->scorer = heed_scorer_new(model, &corpus->valid, &scoring, err);
+    if (v->scorer && (!translates(recipe) || (make_lines(v, corpus, err) &&
+                                              make_translator(v, model, cancel, plan_only, err)))) {
         return v;
     }
     heed_validator_free(v);
@@ -84,8 +89,12 @@ void heed_validator_free(heed_validator *v) {
 }
 
 size_t heed_validator_bytes(const heed_validator *v) {
-    return heed_scorer_bytes(v->scorer) +
-           (v->translator ? heed_translator_bytes(v->translator) : 0);
+    size_t bytes = heed_scorer_bytes(v->scorer);
+    if (v->translator) {
+        heed_need need = heed_translator_need(v->translator);
+        bytes += need.total - need.weights;
+    }
+    return bytes;
 }
 
 static bool score_answers(heed_validator *v, double *score, heed_error *err) {

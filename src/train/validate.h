@@ -14,10 +14,10 @@ typedef struct {
 
 typedef struct heed_validator heed_validator;
 
-/* Model, corpus and recipe must outlive it. */
+/* Model, corpus and recipe must outlive it. plan_only: takes no memory, for heed_validator_bytes. */
 heed_validator *heed_validator_new(heed_model *model, const heed_corpus *corpus,
                                    const heed_recipe *recipe, const volatile bool *cancel,
-                                   heed_error *err);
+                                   bool plan_only, heed_error *err);
 void heed_validator_free(heed_validator *v);
 size_t heed_validator_bytes(const heed_validator *v);
 bool heed_validate(heed_validator *v, heed_validation *result, heed_error *err);
