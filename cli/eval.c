@@ -212,9 +212,10 @@ static int run(const cli_call *call) {
     }
     texts t = {0};
     int status = CLI_INPUT;
-    if (read_texts(&t, v) && !models) {
+    bool ready = read_texts(&t, v);
+    if (ready && !models) {
         status = score(NULL, &t, v);
-    } else if (models && t.target.n > 0 && t.source.n > 0) {
+    } else if (ready) {
         heed_engine *engine = cli_engine(&v->engine);
         heed_model *model = engine ? cli_open_model(engine, call->arg[0]) : NULL;
         status = model ? with_model(model, &t, v) : CLI_INPUT;

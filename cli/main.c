@@ -70,6 +70,9 @@ static int run(const cli_command *command, int argc, const char **argv) {
     if (args < 0) {
         return CLI_USAGE;
     }
+    if (command->most == 0 && args > 0) {
+        return cli_misuse("'heed %s' takes no arguments", command->name);
+    }
     if (args < command->least || (command->most >= 0 && args > command->most)) {
         cli_misuse("'heed %s' wants %s%s", command->name, command->usage,
                    args < command->least ? "" : " and no more");

@@ -62,7 +62,11 @@ static bool read_ids(id_lists *out, const char *path) {
     json_error_t error;
     json_t *root = json_load_file(path, 0, &error);
     if (!root) {
-        cli_warn("'%s' line %d column %d: %s", path, error.line, error.column, error.text);
+        if (error.line < 0) {
+            cli_warn("cannot open '%s'", path);
+        } else {
+            cli_warn("'%s' line %d column %d: %s", path, error.line, error.column, error.text);
+        }
         return false;
     }
     bool ok = json_is_array(root);
