@@ -14,57 +14,54 @@
 #include "base/fs.h"
 #include "file/safetensors.h"
 
-#define COUNT_FIELD(kind, name) +1
-enum { FIELDS = 0 HEED_TRAIN_STATE(COUNT_FIELD), NUMBER = 40, NAME_MOST = 256 };
+enum { NUMBER = 40, NAME_MOST = 256 };
 
 /* ---- The state as metadata ------------------------------------------------------------------- */
 
-static void print_whole(char out[NUMBER], int64_t x) {
-    snprintf(out, NUMBER, "%" PRId64, x);
-}
+typedef struct {
+    const char *name;
+    size_t offset; /* in heed_train_state; all fields have 8 bytes */
+    bool whole;
+} field;
+enum { KIND_number, KIND_whole };
+static const field STATE[] = {
+#define STATE_FIELD(kind, name) {#name, offsetof(heed_train_state, name), KIND_##kind},
+    HEED_TRAIN_STATE(STATE_FIELD)
+#undef STATE_FIELD
+};
+enum { FIELDS = sizeof STATE / sizeof *STATE };
 
-static void print_number(char out[NUMBER], double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    snprintf(out, NUMBER, "%016" PRIx64, bits);
-}
-
-static bool read_whole(const char *text, int64_t *x) {
-    char *end;
-    long long value = strtoll(text, &end, 10);
-    *x = value;
-    return *text != '\0' && *end == '\0';
-}
-
-static bool read_number(const char *text, double *x) {
-    char *end;
-    uint64_t bits = strtoull(text, &end, 16);
-    memcpy(x, &bits, sizeof *x);
-    return *text != '\0' && *end == '\0';
-}
-
+/* Whole numbers in decimal for a reader, the others as their bits. */
 static void describe(const heed_train_state *state, char text[FIELDS][NUMBER],
                      heed_meta meta[FIELDS]) {
-    int at = 0;
-#define DESCRIBE(kind, name)                                                                       \
-    print_##kind(text[at], state->name);                                                           \
-    meta[at] = (heed_meta){.key = #name, .value = text[at]};                                       \
-    at++;
-    HEED_TRAIN_STATE(DESCRIBE)
-#undef DESCRIBE
+    for (int i = 0; i < FIELDS; i++) {
+        uint64_t bits;
+        memcpy(&bits, (const char *)state + STATE[i].offset, sizeof bits);
+        if (STATE[i].whole) {
+            snprintf(text[i], NUMBER, "%" PRId64, (int64_t)bits);
+        } else {
+            snprintf(text[i], NUMBER, "%016" PRIx64, bits);
+        }
+        meta[i] = (heed_meta){.key = STATE[i].name, .value = text[i]};
+    }
+}
+
+static bool read_field(const field *f, const char *text, heed_train_state *state) {
+    char *end;
+    uint64_t bits = f->whole ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 16);
+    memcpy((char *)state + f->offset, &bits, sizeof bits);
+    return *text != '\0' && *end == '\0';
 }
 
 static bool read_state(const heed_tensors *file, const char *path, heed_train_state *state,
                        heed_error *err) {
-    const char *text;
-#define READ(kind, name)                                                                           \
-    text = heed_tensors_meta(file, #name);                                                         \
-    if (!text || !read_##kind(text, &state->name)) {                                               \
-        return heed_fail(err, HEED_FILE, "'%s' is no checkpoint: its '%s' is %s", path, #name,     \
-                         text ? "not a number" : "missing");                                       \
+    for (int i = 0; i < FIELDS; i++) {
+        const char *text = heed_tensors_meta(file, STATE[i].name);
+        if (!text || !read_field(&STATE[i], text, state)) {
+            return heed_fail(err, HEED_FILE, "'%s' is no checkpoint: its '%s' is %s", path,
+                             STATE[i].name, text ? "not a number" : "missing");
+        }
     }
-    HEED_TRAIN_STATE(READ)
-#undef READ
     return true;
 }
 

@@ -14,8 +14,9 @@
 
 static size_t digits(const char *s, size_t n, size_t at) {
     size_t from = at;
-    while (at < n && s[at] >= '0' && s[at] <= '9')
+    while (at < n && s[at] >= '0' && s[at] <= '9') {
         at++;
+    }
     return at - from;
 }
 
@@ -33,13 +34,15 @@ static bool find_point(const char *s, size_t n, size_t *point) {
         part = digits(s, n, at);
         at += part;
     }
-    if (whole + part == 0)
+    if (whole + part == 0) {
         return false;
+    }
     if (at < n && (s[at] == 'e' || s[at] == 'E')) {
         at += 1 + sign(s, n, at + 1);
         size_t power = digits(s, n, at);
-        if (power == 0)
+        if (power == 0) {
             return false;
+        }
         at += power;
     }
     return at == n;
@@ -48,12 +51,14 @@ static bool find_point(const char *s, size_t n, size_t *point) {
 bool heed_number_read(const char *s, size_t n, double *value) {
     char text[128];
     size_t point;
-    if (!find_point(s, n, &point))
+    if (!find_point(s, n, &point)) {
         return false;
+    }
     const char *mark = localeconv()->decimal_point;
     size_t wide = strlen(mark), end = n;
-    if (n + wide >= sizeof text)
+    if (n + wide >= sizeof text) {
         return false;
+    }
     memcpy(text, s, n);
     if (point < n) {
         memcpy(text + point, mark, wide);

@@ -39,18 +39,20 @@ typedef struct {
 
 static int64_t count_spans(const heed_param *params, int64_t count) {
     int64_t spans = 0;
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < count; i++) {
         spans += (params[i].n + BLOCK - 1) / BLOCK;
+    }
     return spans;
 }
 
 static void cut_spans(heed_optimizer *o) {
     span *next = o->span;
-    for (int64_t i = 0; i < o->params; i++)
+    for (int64_t i = 0; i < o->params; i++) {
         for (int64_t from = 0; from < o->param[i].n; from += BLOCK) {
             int64_t left = o->param[i].n - from;
             *next++ = (span){.param = i, .from = from, .n = left < BLOCK ? left : BLOCK};
         }
+    }
 }
 
 static void place_moments(heed_optimizer *o) {
@@ -64,8 +66,9 @@ static void place_moments(heed_optimizer *o) {
 
 static bool reserve_all(heed_optimizer *o, const heed_param *params, heed_error *err) {
     int64_t numbers = 0;
-    for (int64_t i = 0; i < o->params; i++)
+    for (int64_t i = 0; i < o->params; i++) {
         numbers += params[i].n;
+    }
     o->spans = count_spans(params, o->params);
     o->param = heed_alloc(o->host, (size_t)o->params, sizeof *o->param, err);
     o->span = o->param ? heed_alloc(o->host, (size_t)o->spans, sizeof *o->span, err) : NULL;
@@ -79,8 +82,9 @@ heed_optimizer *heed_optimizer_new(const heed_host *host, const heed_kernels *ke
                                    const heed_param *params, int64_t count,
                                    const heed_optimizer_options *options, heed_error *err) {
     heed_optimizer *o = heed_alloc(host, 1, sizeof *o, err);
-    if (!o)
+    if (!o) {
         return NULL;
+    }
     o->host = host;
     o->kernels = kernels;
     o->options = *options;
@@ -89,16 +93,18 @@ heed_optimizer *heed_optimizer_new(const heed_host *host, const heed_kernels *ke
         heed_optimizer_free(o);
         return NULL;
     }
-    if (count > 0)
+    if (count > 0) {
         memcpy(o->param, params, (size_t)count * sizeof *params);
+    }
     place_moments(o);
     cut_spans(o);
     return o;
 }
 
 void heed_optimizer_free(heed_optimizer *optimizer) {
-    if (!optimizer)
+    if (!optimizer) {
         return;
+    }
     const heed_host *host = optimizer->host;
     heed_free(host, optimizer->moments);
     heed_free(host, optimizer->squares);
@@ -122,20 +128,24 @@ static void update_span(void *ctx, int64_t i) {
 }
 
 static int64_t first_bad(const heed_optimizer *o) {
-    for (int64_t i = 0; i < o->spans; i++)
-        if (!isfinite(o->squares[i]))
+    for (int64_t i = 0; i < o->spans; i++) {
+        if (!isfinite(o->squares[i])) {
             return o->span[i].param;
+        }
+    }
     return -1;
 }
 
 /* The report before anything is changed: norm, clipping, and whether the step may be taken. */
 static heed_step_report measure(const heed_optimizer *o, double scale) {
     double squares = 0.0;
-    for (int64_t i = 0; i < o->spans; i++)
+    for (int64_t i = 0; i < o->spans; i++) {
         squares += o->squares[i];
+    }
     double norm = sqrt(squares) * fabs(scale), clip = 1.0;
-    if (o->options.clip > 0.0 && o->options.clip / (norm + 1e-6) < 1.0)
+    if (o->options.clip > 0.0 && o->options.clip / (norm + 1e-6) < 1.0) {
         clip = o->options.clip / (norm + 1e-6);
+    }
     bool finite = isfinite(norm);
     return (heed_step_report){
         .norm = norm, .clip = clip, .finite = finite, .bad = finite ? -1 : first_bad(o)};
@@ -147,8 +157,9 @@ heed_step_report heed_optimizer_step(heed_optimizer *optimizer, heed_pool *pool,
     job j = {.o = optimizer};
     heed_pool_run(pool, optimizer->spans, sum_span, &j);
     heed_step_report report = measure(optimizer, scale);
-    if (!report.finite)
+    if (!report.finite) {
         return report;
+    }
     j.plain = (heed_adam){
         .lr = (heed_real)lr,
         .beta1 = (heed_real)c->beta1,
@@ -159,10 +170,11 @@ heed_step_report heed_optimizer_step(heed_optimizer *optimizer, heed_pool *pool,
         .grad_scale = (heed_real)(scale * report.clip),
     };
     j.decayed = j.plain;
-    if (c->decoupled)
+    if (c->decoupled) {
         j.decayed.decay = (heed_real)c->weight_decay;
-    else
+    } else {
         j.decayed.l2 = (heed_real)c->weight_decay;
+    }
     heed_pool_run(pool, optimizer->spans, update_span, &j);
     return report;
 }

@@ -229,9 +229,11 @@ static bool is_path(const heed_recipe_key *key, const char *path, size_t n) {
 }
 
 const heed_recipe_key *heed_recipe_find(const char *path, size_t n) {
-    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
-        if (is_path(&KEYS[i], path, n))
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+        if (is_path(&KEYS[i], path, n)) {
             return &KEYS[i];
+        }
+    }
     return NULL;
 }
 
@@ -245,8 +247,9 @@ static size_t least(size_t a, size_t b, size_t c) {
 /* Insertions, deletions and exchanges from a to b (Levenshtein), both shorter than PATH. */
 static size_t edits(const char *a, size_t n, const char *b, size_t m) {
     size_t row[PATH + 1];
-    for (size_t j = 0; j <= m; j++)
+    for (size_t j = 0; j <= m; j++) {
         row[j] = j;
+    }
     for (size_t i = 1; i <= n; i++) {
         size_t corner = row[0];
         row[0] = i;
@@ -266,8 +269,9 @@ static size_t distance(const heed_recipe_key *key, const char *path, size_t n) {
     memcpy(whole, key->section, section);
     whole[section] = '.';
     memcpy(whole + section + 1, key->name, name);
-    while (dot < n && path[dot] != '.')
+    while (dot < n && path[dot] != '.') {
         dot++;
+    }
     const char *last = dot < n ? path + dot + 1 : path;
     size_t with = edits(path, n, whole, section + 1 + name);
     size_t without = edits(last, n - (size_t)(last - path), key->name, name) + 1;
@@ -277,8 +281,9 @@ static size_t distance(const heed_recipe_key *key, const char *path, size_t n) {
 const heed_recipe_key *heed_recipe_nearest(const char *path, size_t n) {
     const heed_recipe_key *nearest = NULL;
     size_t best = n < 6 ? n / 2 + 1 : 4; /* half of a short name may be wrong, no more */
-    if (n >= PATH)
+    if (n >= PATH) {
         return NULL;
+    }
     for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
         size_t d = distance(&KEYS[i], path, n);
         if (d < best) {

@@ -9,8 +9,9 @@ static const double PI = 3.14159265358979323846;
 
 /* How far the fall from peak to floor has gone, 0 to 1. */
 static double fallen(const heed_schedule *s, int64_t step) {
-    if (step >= s->total)
+    if (step >= s->total) {
         return 1.0;
+    }
     return (double)(step - s->warmup) / (double)(s->total - s->warmup);
 }
 
@@ -30,10 +31,12 @@ static double after_warmup(const heed_schedule *s, int64_t step) {
 }
 
 double heed_schedule_rate(const heed_schedule *schedule, int64_t step) {
-    if (step < 1)
+    if (step < 1) {
         step = 1;
-    if (step < schedule->warmup)
+    }
+    if (step < schedule->warmup) {
         return schedule->peak * (double)step / (double)schedule->warmup;
+    }
     double rate = after_warmup(schedule, step);
     return rate > schedule->floor ? rate : schedule->floor;
 }

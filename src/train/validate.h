@@ -8,13 +8,13 @@
 
 typedef struct {
     double loss, perplexity; /* a target token, without label smoothing */
-    double score;            /* BLEU or chrF, where the recipe's metric is one of them */
-    double metric;           /* the recipe's metric: loss or score */
+    double score;            /* BLEU or chrF, where the metric is one of them */
+    double metric;           /* loss or score, as the recipe says */
 } heed_validation;
 
 typedef struct heed_validator heed_validator;
 
-/* Model, corpus and recipe must outlive it. plan_only: takes no memory, for heed_validator_bytes. */
+/* Model, corpus and recipe must outlive it. plan_only: only for heed_validator_bytes. */
 heed_validator *heed_validator_new(heed_model *model, const heed_corpus *corpus,
                                    const heed_recipe *recipe, const volatile bool *cancel,
                                    bool plan_only, heed_error *err);
