@@ -29,7 +29,23 @@ static bool place_token(heed_tokenizer *t, const char *text, size_t n, int64_t i
     return known >= 0 || heed_vocab_add(t, text, n, id, false, err);
 }
 
-/* What the trie looks for: the text, or what normalising makes of it. */
+/* The token's normalised form is what is looked for, and what its id stands for when decoding; a
+ * special token that normalising changes is then no longer known as special. All of this is as in
+ * the `tokenizers` library. */
+static bool take_normalized(heed_tokenizer *t, const heed_strand *form, int32_t number,
+                            heed_error *err) {
+    heed_piece *piece = &t->piece[t->added.item[number].id];
+    const char *text = heed_region_text(&t->region, form->n > 0 ? form->text : "", form->n, err);
+    if (!text) {
+        return false;
+    }
+    bool same = form->n == piece->n && memcmp(text, piece->text, form->n) == 0;
+    piece->special = piece->special && same;
+    piece->text = text;
+    piece->n = form->n;
+    return heed_trie_add(&t->added.normalized, text, form->n, number, err);
+}
+
 static bool add_pattern(heed_tokenizer *t, const char *text, size_t n, bool normalized,
                         int32_t number, heed_error *err) {
     if (!normalized) {
@@ -39,7 +55,7 @@ static bool add_pattern(heed_tokenizer *t, const char *text, size_t n, bool norm
     heed_work_init(&work, t->host, err);
     bool ok = heed_strand_put(&work, &work.now, text, n, (heed_origin){0, (uint32_t)n}) &&
               heed_chain_apply(&t->normalizer, &work) &&
-              heed_trie_add(&t->added.normalized, work.now.text, work.now.n, number, err);
+              take_normalized(t, &work.now, number, err);
     heed_work_free(&work);
     return ok;
 }

@@ -143,7 +143,7 @@ static bool check_size(heed_train *train) {
     if (least > (size_t)train->set.vocab_size) {
         return heed_fail(train->err, HEED_VALUE,
                          "vocab_size %d is below the %zu that %zu specials, %zu bytes and %zu "
-                         "characters take; lower the coverage or raise it",
+                         "characters take; raise it or lower the coverage",
                          (int)train->set.vocab_size, least, train->set.n_specials,
                          train->first_char - train->set.n_specials, least - train->first_char);
     }

@@ -23,6 +23,7 @@
 typedef struct {
     const char *s;
     size_t n, at;
+    size_t escaped; /* where the last escape ended */
     bool in_class;
     heed_buf *out;
     heed_error *err;
@@ -39,6 +40,19 @@ static bool put_set(translator *t, const char *set, bool negated) {
     }
     return heed_buf_text(t->out, negated ? "[^" : "[") && heed_buf_text(t->out, set) &&
            heed_buf_text(t->out, "]");
+}
+
+/* What stands in braces behind \\p and \\x: that is no repetition. */
+static bool braces(translator *t) {
+    const char *s = t->s + t->at + 2;
+    size_t n = t->n - t->at - 2;
+    if (!strchr("pPx", s[-1]) || n == 0 || s[0] != '{') {
+        return true;
+    }
+    const char *end = memchr(s, '}', n);
+    n = end ? (size_t)(end - s) + 1 : n;
+    t->at += n;
+    return heed_buf_add(t->out, s, n);
 }
 
 /* The byte behind a backslash. Letters and digits that are not listed are refused. */
@@ -60,11 +74,12 @@ static bool escape(translator *t) {
         done = heed_buf_text(t->out, "\\x0b");
     } else if (strchr("dDpPxtnrfaeAzZ", c) || (unsigned char)c >= 0x80 ||
                !((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) {
-        done = heed_buf_add(t->out, t->s + t->at, 2);
+        done = heed_buf_add(t->out, t->s + t->at, 2) && braces(t);
     } else {
         return refuse(t, 2, "is not supported");
     }
     t->at += 2;
+    t->escaped = t->at;
     return done;
 }
 
@@ -106,7 +121,7 @@ static bool outside(translator *t) {
         return refuse(t, 2, "is not supported: write {0,");
     }
     char c = t->s[t->at];
-    bool quantified = t->at > 0 && t->s[t->at - 1] == '}';
+    bool quantified = t->at > t->escaped && t->s[t->at - 1] == '}';
     if (c == '+' && quantified) { /* possessive in PCRE2, a repetition of the repetition here */
         return refuse(t, 1, "behind '}' is not supported");
     }
