@@ -1,6 +1,7 @@
-"""Fits the polynomials of the kernels' exp and normal distribution and prints them with their error.
+"""Fits the polynomials of the kernels' exp and normal distribution; prints them with their error.
 
-Method: Remez exchange on the relative error, in 60 digits, then rounding of each coefficient to float.
+Method: Remez exchange on the relative error, in 60 digits, then rounding of each coefficient to
+float.
 Needs mpmath 1.3. Usage: python3 tools/fit_kernels.py
 SPDX-License-Identifier: MIT
 """
@@ -11,7 +12,7 @@ mp.mp.dps = 60
 
 
 def remez(value, basis, weight, lo, hi, rounds=12):
-    """Coefficients c with sum c[i] basis(i, x) ~ value(x), smallest largest |error| * weight(x) on [lo, hi]."""
+    """c with sum c[i] basis(i, x) ~ value(x) on [lo, hi], the largest |error| weight(x) smallest."""
     n, term = basis["n"], basis["term"]
     points = [(lo + hi) / 2 - (hi - lo) / 2 * mp.cos(mp.pi * i / n) for i in range(n + 1)]
     grid = [lo + (hi - lo) * mp.mpf(i) / 4000 for i in range(4001)]
@@ -48,7 +49,9 @@ def fit_exp():
     """e^r = 1 + r + r^2 P(r) for |r| <= ln(2)/2."""
     half = mp.log(2) / 2 * mp.mpf("1.001")
     value = lambda r: (mp.exp(r) - 1 - r) / r**2 if abs(r) > 1e-12 else mp.mpf(1) / 2
-    c, e = remez(value, {"n": 5, "term": lambda j, r: r**j}, lambda r: r**2 / mp.exp(r) + mp.mpf(10) ** -9, -half, half)
+    basis = {"n": 5, "term": lambda j, r: r**j}
+    weight = lambda r: r**2 / mp.exp(r) + mp.mpf(10) ** -9
+    c, e = remez(value, basis, weight, -half, half)
     show("exp: P, from the constant up", c, e)
     ln2 = mp.log(2)
     high = mp.floor(ln2 * 2**14) / 2**14  # few bits, so that n * high is exact
@@ -60,7 +63,8 @@ def fit_tail(terms, p):
     def value(t):
         x = (1 / t - 1) / p
         return mp.erfc(x / mp.sqrt(2)) / 2 * mp.exp(x * x / 2) / t
-    return remez(value, {"n": terms, "term": lambda j, t: t**j}, lambda t: 1 / value(t), 1 / (1 + 14 * mp.mpf(p)), mp.mpf(1))
+    basis = {"n": terms, "term": lambda j, t: t**j}
+    return remez(value, basis, lambda t: 1 / value(t), 1 / (1 + 14 * mp.mpf(p)), mp.mpf(1))
 
 
 if __name__ == "__main__":

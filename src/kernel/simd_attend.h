@@ -1,5 +1,5 @@
-/* simd_attend.h: what attention is made of, forward and backward: a block of queries against a piece
- * of keys, dot products of rows with rows, weighted sums of rows.
+/* simd_attend.h: what attention is made of, forward and backward: a block of queries against a
+ * piece of keys, dot products of rows with rows, weighted sums of rows.
  *
  * A dot product is one chain in each lane over the width, then the tree of v_totals; a weighted sum
  * is one chain over its rows. Both are the same in every tile, so a query alone gives the bits that
@@ -94,9 +94,9 @@ KERNEL void dots(int64_t rows, int64_t width, const float *const *left_row,
 
 /* ---- Weighted sums ---- */
 
-/* to = (fresh ? was to + now sum : to + sum), sum over the rows in `bits`, in order, of weight times
- * row: row j at row[j], its weight at weight[j*step]. One chain, which starts from 0 where fresh and
- * from `to` otherwise. */
+/* to = (fresh ? was to + now sum : to + sum), sum over the rows in `bits`, in order, of weight
+ * times row: row j at row[j], its weight at weight[j*step]. One chain, which starts from 0 where
+ * fresh and from `to` otherwise. */
 typedef struct {
     uint64_t bits;
     const float *const *row;
@@ -110,7 +110,8 @@ typedef struct {
     float was, now; /* read where fresh */
 } sum_target;
 
-/* Columns [at, at + vectors*LANES) of one or two targets, or `left` < LANES columns of one vector. */
+/* Columns [at, at + vectors*LANES) of one or two targets, or `left` < LANES columns of one
+ * vector. */
 WORD void sum_tile(const int targets, const int vectors, int64_t at, int64_t left,
                    const summands *s, const sum_target *t) {
     vec sum[2 * 8];

@@ -1,5 +1,5 @@
-/* simd_attention.h: attention of one head of one sequence: blocks of queries by pieces of keys, with
- * a running maximum and sum for each query.
+/* simd_attention.h: attention of one head of one sequence: blocks of queries by pieces of keys,
+ * with a running maximum and sum for each query.
  *
  * Source: Vaswani et al. 2017 eq. 1; Milakov and Gimelshein 2018, alg. 3; Dao et al. 2022, alg. 1.
  * SPDX-License-Identifier: MIT

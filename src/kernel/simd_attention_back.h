@@ -1,8 +1,9 @@
-/* simd_attention_back.h: gradients of attention: pieces of keys by blocks of queries, the weights made again
- * from the stored lse.
+/* simd_attention_back.h: gradients of attention: pieces of keys by blocks of queries, the weights
+ * made again from the stored lse.
  *
  * With weight w = exp(score - lse), through dropout w' = w keep:
- *   d_v += w' d_out,  d_score = w (keep d_out.v - d_out.out),  d_q += scale d_score k,  d_k += scale d_score q
+ *   d_v += w' d_out,             d_score = w (keep d_out.v - d_out.out),
+ *   d_q += scale d_score k,      d_k += scale d_score q
  * Source: Dao et al. 2022, alg. 4.
  * SPDX-License-Identifier: MIT
  */

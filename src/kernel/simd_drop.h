@@ -1,6 +1,8 @@
-/* simd_drop.h: dropout: Philox4x32-10 for LANES counters at once, the same numbers as base/philox.h.
+/* simd_drop.h: dropout: Philox4x32-10 for LANES counters at once, the same numbers as
+ * base/philox.h.
  *
- * GROUP elements share one call; the counters are dealt to the lanes so that the words come out in order.
+ * GROUP elements share one call; the counters are dealt to the lanes so that the words come out in
+ * order.
  * Source: Salmon et al. 2011, section 4.3.
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +15,8 @@
 
 enum { GROUP = 4 * LANES };
 
-/* Bit b of kept[q]: element first + q*LANES + b of the row is kept. first is a multiple of GROUP. */
+/* Bit b of kept[q]: element first + q*LANES + b of the row is kept. first is a multiple of
+ * GROUP. */
 WORD void keep_bits(const heed_drop *d, int64_t row, int64_t first, uint32_t kept[4]) {
     ints x[4] = {i_counters((uint32_t)(first / 4)), i_set((uint32_t)row),
                  i_set((uint32_t)d->stream), i_set((uint32_t)(d->stream >> 32))};

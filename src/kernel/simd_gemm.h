@@ -1,9 +1,10 @@
 /* simd_gemm.h: the matrix product from packed panels.
  *
- * A tile of up to TILE_ROWS rows by one panel, or of few rows by several panels, is held in registers while l
- * runs. Each accumulator is the one chain of one element, so every tile gives the same bits. l is cut into
- * blocks of DEPTH, whose panel stays in the first cache; from block to block the chain rests in C.
- * A whose rows do not lie side by side is repacked, HEIGHT rows at a time, on the stack.
+ * A tile of up to TILE_ROWS rows by one panel, or of few rows by several panels, is held in
+ * registers while l runs. Each accumulator is the one chain of one element, so every tile gives the
+ * same bits. l is cut into blocks of DEPTH, whose panel stays in the first cache; from block to
+ * block the chain rests in C. A whose rows do not lie side by side is repacked, HEIGHT rows at a
+ * time, on the stack.
  * Source: Goto and van de Geijn 2008, with B packed beforehand.
  * SPDX-License-Identifier: MIT
  */
@@ -68,13 +69,21 @@ WORD void run_tile(const int rows, const int panels, const tile_task *t) {
     HEED_TARGET static void tile_##rows##x##panels(const tile_task *t) {                           \
         run_tile(rows, panels, t);                                                                 \
     }
-TILE(1, 1)
-TILE(2, 1)
-TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(1, 4) TILE(2, 2) TILE(3, 2)
+/* clang-format off */
+TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(1, 4) TILE(2, 2) TILE(3, 2)
+#if TILE_ROWS > 6
+TILE(7, 1) TILE(8, 1) TILE(9, 1) TILE(10, 1) TILE(11, 1) TILE(12, 1) TILE(13, 1) TILE(14, 1)
+#endif
 
-    /* By the number of rows: by one panel, and by as many as keep the multipliers busy in spite of their latency. */
-    static void (*const NARROW[TILE_ROWS + 1])(const tile_task *) = {
-        NULL, tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1};
+/* By the number of rows: by one panel, and by as many panels as keep the multipliers busy in spite
+ * of their latency. */
+static void (*const NARROW[TILE_ROWS + 1])(const tile_task *) = {
+    NULL, tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1,
+#if TILE_ROWS > 6
+    tile_7x1, tile_8x1, tile_9x1, tile_10x1, tile_11x1, tile_12x1, tile_13x1, tile_14x1,
+#endif
+};
+/* clang-format on */
 static void (*const WIDE[4])(const tile_task *) = {NULL, tile_1x4, tile_2x2, tile_3x2};
 static const int WIDE_PANELS[4] = {0, 4, 2, 2};
 

@@ -1,4 +1,5 @@
-/* simd_math.h: exp, the normal distribution, the logistic function; the same on every path of a set.
+/* simd_math.h: exp, the normal distribution, the logistic function; the same on every path of a
+ * set.
  *
  * As in ref.h, with fused multiply-adds.
  * SPDX-License-Identifier: MIT
@@ -10,7 +11,8 @@
 
 #include <math.h>
 
-/* e^x = 2^n e^r, n = round(x / ln 2), e^r = 1 + r + r^2 P(r); coefficients by tools/fit_kernels.py. */
+/* e^x = 2^n e^r, n = round(x / ln 2), e^r = 1 + r + r^2 P(r); coefficients by
+ * tools/fit_kernels.py. */
 WORD vec v_exp(vec x) {
     vec round = v_set(12582912.0f); /* 1.5 * 2^23 */
     vec t = v_fma(x, v_set(0x1.715476p+0f), round), n = v_sub(t, round);

@@ -1,4 +1,5 @@
-/* simd_pack.h: B into panels of NR columns (kernel.h), from rows or from columns that lie side by side.
+/* simd_pack.h: B into panels of NR columns (kernel.h), from rows or from columns that lie side by
+ * side.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_KERNEL_SIMD_PACK_H

@@ -1,7 +1,8 @@
-/* simd_rows.h: kernels over one row: softmax, norms, cross-entropy, rotary positions; and sums down columns.
+/* simd_rows.h: kernels over one row: softmax, norms, cross-entropy, rotary positions; and sums down
+ * columns.
  *
- * Sums over a row run in four vectors joined in one fixed order (vec.h); sums of exponentials go to double every
- * BLOCK elements, since a row may be a vocabulary.
+ * Sums over a row run in four vectors joined in one fixed order (vec.h); sums of exponentials go to
+ * double every BLOCK elements, since a row may be a vocabulary.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_KERNEL_SIMD_ROWS_H

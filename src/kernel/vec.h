@@ -1,8 +1,9 @@
-/* vec.h: the vector words (vec_*.h) that the file being compiled has chosen, AVX2's where none was; and loops.
+/* vec.h: the vector words (vec_*.h) that the file being compiled has chosen, AVX2's where none was;
+ * and loops.
  *
- * A loop's body is written once for the vector at `at` that holds `left` elements: LANES of them, a constant
- * that the compiler sees, and once n % LANES at the end. Every lane is computed alike, so an element's bits do
- * not depend on n.
+ * A loop's body is written once for the vector at `at` that holds `left` elements: LANES of them, a
+ * constant that the compiler sees, and once n % LANES at the end. Every lane is computed alike, so
+ * an element's bits do not depend on n.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_KERNEL_VEC_LOOP_H

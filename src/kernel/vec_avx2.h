@@ -1,8 +1,9 @@
 /* vec_avx2.h: the vector words of AVX2 with FMA: 8 lanes of float.
  *
- * simd_*.h write the kernels in these words only; another instruction set is another file like this one.
- * Words with a count touch the first n lanes of memory, 0 < n <= LANES, and read 0 behind them.
- * With HEED_SIMDE the intrinsics are emulated in plain C, so that tests run where the processor lacks them.
+ * simd_*.h write the kernels in these words only; another instruction set is another file like this
+ * one. Words with a count touch the first n lanes of memory, 0 < n <= LANES, and read 0 behind
+ * them. With HEED_SIMDE the intrinsics are emulated in plain C, so that tests run where the
+ * processor lacks them.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_KERNEL_VEC_WORDS

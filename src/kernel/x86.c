@@ -1,6 +1,7 @@
 /* x86.c: asks the processor by cpuid, and by xgetbv whether the system saves the wide registers.
  *
- * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, sections 14.3 and 15.2.
+ * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, sections 14.3 and
+ * 15.2.
  * SPDX-License-Identifier: MIT
  */
 #include "kernel/x86.h"
@@ -12,7 +13,8 @@
 
 enum { LEAF_FEATURES = 1, LEAF_EXTENDED = 7, SAVED_AVX = 0x06, SAVED_AVX512 = 0xe6 };
 
-/* Bits of registers that the system saves: 1 and 2 SSE and AVX, 5 to 7 AVX-512. 0 where it does not say. */
+/* Bits of registers that the system saves: 1 and 2 SSE and AVX, 5 to 7 AVX-512. 0 where it does
+ * not say. */
 static uint32_t saved_registers(void) {
     uint32_t a, b, c, d;
     if (!__get_cpuid(LEAF_FEATURES, &a, &b, &c, &d) || !(c & bit_OSXSAVE))

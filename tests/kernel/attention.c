@@ -1,7 +1,8 @@
 /* Attention of one head, forward and backward, against the formulas in double.
  *
- * The bounds follow from the arithmetic: a score s is off by e(s) = (width+4) u (sum |q k| scale + |bias| + |s|), a
- * weight, as exp of a difference of scores, by the share 2 max e + (keys + 16) u of itself, and sums add (terms + 2) u.
+ * The bounds follow from the arithmetic: a score s is off by e(s) = (width+4) u (sum |q k| scale +
+ * |bias| + |s|), a weight, as exp of a difference of scores, by the share 2 max e + (keys + 16) u
+ * of itself, and sums add (terms + 2) u.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -28,33 +29,42 @@ static bool allowed(const heed_attention *a, int64_t i, int64_t j) {
 }
 
 static void fill(float *to, int64_t n, dice *d, float size) {
-    for (int64_t i = 0; i < n; i++) to[i] = roll_between(d, -size, size);
+    for (int64_t i = 0; i < n; i++)
+        to[i] = roll_between(d, -size, size);
 }
 
 static void fill_limits(const setup *s, dice *d) {
     for (int64_t i = 0; i < s->queries; i++) {
         begin[i] = 0;
         end[i] = (int32_t)s->keys;
-        if (s->causal) end[i] = (int32_t)(s->keys - s->queries + i + 1 < 0 ? 0 : s->keys - s->queries + i + 1);
-        if (s->window) begin[i] = end[i] > 7 ? end[i] - 7 : 0;
+        if (s->causal)
+            end[i] = (int32_t)(s->keys - s->queries + i + 1 < 0 ? 0 : s->keys - s->queries + i + 1);
+        if (s->window)
+            begin[i] = end[i] > 7 ? end[i] - 7 : 0;
         q_pos[i] = (int32_t)(s->keys - s->queries + i);
         for (int64_t j = 0; j < s->keys; j++) {
-            mask[i * MAX_KEYS + j] = roll(d) % 4 != 0 && i % 5 != 3; /* every fifth query sees nothing */
+            mask[i * MAX_KEYS + j] =
+                roll(d) % 4 != 0 && i % 5 != 3; /* every fifth query sees nothing */
             keep[i * MAX_KEYS + j] = roll(d) % 8 != 0;
         }
     }
-    for (int64_t j = 0; j < s->keys; j++) k_pos[j] = (int32_t)j;
+    for (int64_t j = 0; j < s->keys; j++)
+        k_pos[j] = (int32_t)j;
 }
 
 /* Every row of k and v that no key uses, or that no query may see, becomes NaN. */
 static void poison(const heed_attention *a, const setup *s) {
     bool used[ROWS] = {false};
     for (int64_t j = 0; j < a->keys; j++)
-        for (int64_t i = 0; i < a->queries; i++) used[a->rows ? a->rows[j] : j] |= allowed(a, i, j);
+        for (int64_t i = 0; i < a->queries; i++)
+            used[a->rows ? a->rows[j] : j] |= allowed(a, i, j);
     for (int64_t r = 0; r < ROWS; r++) {
-        if (used[r]) continue;
-        for (int64_t x = 0; x < s->width; x++) k[s->shift + r * s->width + x] = NAN;
-        for (int64_t x = 0; x < s->value_width; x++) v[s->shift + r * s->value_width + x] = NAN;
+        if (used[r])
+            continue;
+        for (int64_t x = 0; x < s->width; x++)
+            k[s->shift + r * s->width + x] = NAN;
+        for (int64_t x = 0; x < s->value_width; x++)
+            v[s->shift + r * s->value_width + x] = NAN;
     }
 }
 
@@ -65,26 +75,49 @@ static heed_attention make(const setup *s, dice *d) {
     fill(d_out, MAX_QUERIES * MAX_WIDTH + 16, d, 2);
     fill(bias, 2 * ROWS, d, 3);
     fill_limits(s, d);
-    for (int32_t j = 0; j < ROWS; j++) rows[j] = (j * 37 + 11) % ROWS;
+    for (int32_t j = 0; j < ROWS; j++)
+        rows[j] = (j * 37 + 11) % ROWS;
     memset(d_bias, 0, sizeof d_bias);
     memset(d_k, 0, sizeof d_k);
     memset(d_v, 0, sizeof d_v);
-    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) weights[i] = NAN;
-    heed_attention a = {
-        .queries = s->queries, .keys = s->keys, .width = s->width, .value_width = s->value_width,
-        .q = q + s->shift, .q_stride = s->width, .k = k + s->shift, .k_stride = s->width,
-        .v = v + s->shift, .v_stride = s->value_width, .rows = s->gather ? rows : NULL,
-        .scale = 1 / sqrtf((float)s->width), .begin = begin, .end = end,
-        .mask = s->mask ? mask : NULL, .mask_stride = MAX_KEYS,
-        .bias = s->bias ? bias + ROWS : NULL, .q_pos = q_pos, .k_pos = k_pos,
-        .keep = s->drop ? keep : NULL, .keep_stride = MAX_KEYS, .keep_scale = 8.0f / 7,
-        .out = walled_make(&out_w, s->queries * s->value_width, s->shift), .out_stride = s->value_width,
-        .lse = walled_make(&lse_w, s->queries, s->shift),
-        .weights = s->watch ? weights : NULL, .weights_stride = MAX_KEYS + 1,
-        .d_out = d_out + s->shift, .d_out_stride = s->value_width,
-        .d_q = walled_make(&d_q_w, s->queries * s->width, s->shift), .d_q_stride = s->width,
-        .d_k = d_k, .d_k_stride = s->width, .d_v = d_v, .d_v_stride = s->value_width,
-        .d_bias = s->bias ? d_bias + ROWS : NULL};
+    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
+        weights[i] = NAN;
+    heed_attention a = {.queries = s->queries,
+                        .keys = s->keys,
+                        .width = s->width,
+                        .value_width = s->value_width,
+                        .q = q + s->shift,
+                        .q_stride = s->width,
+                        .k = k + s->shift,
+                        .k_stride = s->width,
+                        .v = v + s->shift,
+                        .v_stride = s->value_width,
+                        .rows = s->gather ? rows : NULL,
+                        .scale = 1 / sqrtf((float)s->width),
+                        .begin = begin,
+                        .end = end,
+                        .mask = s->mask ? mask : NULL,
+                        .mask_stride = MAX_KEYS,
+                        .bias = s->bias ? bias + ROWS : NULL,
+                        .q_pos = q_pos,
+                        .k_pos = k_pos,
+                        .keep = s->drop ? keep : NULL,
+                        .keep_stride = MAX_KEYS,
+                        .keep_scale = 8.0f / 7,
+                        .out = walled_make(&out_w, s->queries * s->value_width, s->shift),
+                        .out_stride = s->value_width,
+                        .lse = walled_make(&lse_w, s->queries, s->shift),
+                        .weights = s->watch ? weights : NULL,
+                        .weights_stride = MAX_KEYS + 1,
+                        .d_out = d_out + s->shift,
+                        .d_out_stride = s->value_width,
+                        .d_q = walled_make(&d_q_w, s->queries * s->width, s->shift),
+                        .d_q_stride = s->width,
+                        .d_k = d_k,
+                        .d_k_stride = s->width,
+                        .d_v = d_v,
+                        .d_v_stride = s->value_width,
+                        .d_bias = s->bias ? d_bias + ROWS : NULL};
     memset(a.d_q, 0, (size_t)(s->queries * s->width) * sizeof *a.d_q);
     poison(&a, s);
     return a;
@@ -104,14 +137,16 @@ static const float *value_of(const heed_attention *a, int64_t j) {
     return a->v + (a->rows ? a->rows[j] : j) * a->v_stride;
 }
 static double kept(const heed_attention *a, int64_t i, int64_t j) {
-    if (!a->keep) return 1;
+    if (!a->keep)
+        return 1;
     return a->keep[i * a->keep_stride + j] ? (double)a->keep_scale : 0;
 }
 
 static void true_scores(const heed_attention *a, int64_t i, truth *t) {
     double worst = 0, max = -INFINITY, sum = 0;
     for (int64_t j = 0; j < a->keys; j++) {
-        if (!allowed(a, i, j)) continue;
+        if (!allowed(a, i, j))
+            continue;
         double s = 0, size = 0;
         for (int64_t x = 0; x < a->width; x++) {
             double y = (double)a->q[i * a->q_stride + x] * (double)key_of(a, j)[x];
@@ -120,21 +155,25 @@ static void true_scores(const heed_attention *a, int64_t i, truth *t) {
         }
         double b = a->bias ? (double)a->bias[a->k_pos[j] - a->q_pos[i]] : 0;
         t->score[j] = (double)a->scale * s + b;
-        worst = fmax(worst, (double)(a->width + 4) * U * (size * (double)a->scale + fabs(b) + fabs(t->score[j])));
+        worst = fmax(worst, (double)(a->width + 4) * U *
+                                (size * (double)a->scale + fabs(b) + fabs(t->score[j])));
         max = fmax(max, t->score[j]);
     }
     for (int64_t j = 0; j < a->keys; j++)
-        if (allowed(a, i, j)) sum += exp(t->score[j] - max);
+        if (allowed(a, i, j))
+            sum += exp(t->score[j] - max);
     t->lse = sum > 0 ? max + log(sum) : -INFINITY;
     t->off = 2 * worst + (double)(a->keys + 16) * U;
-    for (int64_t j = 0; j < a->keys; j++) t->weight[j] = allowed(a, i, j) ? exp(t->score[j] - t->lse) : 0;
+    for (int64_t j = 0; j < a->keys; j++)
+        t->weight[j] = allowed(a, i, j) ? exp(t->score[j] - t->lse) : 0;
 }
 
 static void true_out(const heed_attention *a, int64_t i, truth *t) {
     for (int64_t x = 0; x < a->value_width; x++) {
         t->out[x] = t->out_size[x] = 0;
         for (int64_t j = 0; j < a->keys; j++) {
-            if (!allowed(a, i, j)) continue;
+            if (!allowed(a, i, j))
+                continue;
             double y = t->weight[j] * kept(a, i, j) * (double)value_of(a, j)[x];
             t->out[x] += y;
             t->out_size[x] += fabs(y);
@@ -149,7 +188,8 @@ static void check_forward(const heed_kernels *set, const heed_attention *a) {
         true_out(a, i, &t);
         double sums = t.off + (double)(a->keys + 8) * U;
         for (int64_t x = 0; x < a->value_width; x++)
-            check_near((double)a->out[i * a->out_stride + x], t.out[x], sums * t.out_size[x], set->isa, x, i);
+            check_near((double)a->out[i * a->out_stride + x], t.out[x], sums * t.out_size[x],
+                       set->isa, x, i);
         check_near((double)a->lse[i], t.lse, t.off + 4 * U * fabs(t.lse), "lse", i, a->queries);
         for (int64_t j = 0; a->weights && j < a->keys; j++)
             check_near((double)a->weights[i * a->weights_stride + j], t.weight[j],
@@ -162,7 +202,8 @@ static double want_k[MAX_KEYS * MAX_WIDTH], size_k[MAX_KEYS * MAX_WIDTH];
 static double want_v[MAX_KEYS * MAX_WIDTH], size_v[MAX_KEYS * MAX_WIDTH];
 static double want_bias[2 * ROWS], size_bias[2 * ROWS];
 
-static void add_pair(const heed_attention *a, int64_t i, int64_t j, const truth *t, double d_score, double off) {
+static void add_pair(const heed_attention *a, int64_t i, int64_t j, const truth *t, double d_score,
+                     double off) {
     double w = t->weight[j] * kept(a, i, j);
     for (int64_t x = 0; x < a->value_width; x++) {
         double y = w * (double)a->d_out[i * a->d_out_stride + x];
@@ -193,22 +234,27 @@ static void add_query(const heed_attention *a, int64_t i) {
         share_size += fabs((double)a->d_out[i * a->d_out_stride + x]) * t.out_size[x];
     }
     for (int64_t j = 0; j < a->keys; j++) {
-        if (!allowed(a, i, j)) continue;
+        if (!allowed(a, i, j))
+            continue;
         double d_w = 0, size = 0;
         for (int64_t x = 0; x < a->value_width; x++) {
-            double y = kept(a, i, j) * (double)a->d_out[i * a->d_out_stride + x] * (double)value_of(a, j)[x];
+            double y = kept(a, i, j) * (double)a->d_out[i * a->d_out_stride + x] *
+                       (double)value_of(a, j)[x];
             d_w += y;
             size += fabs(y);
         }
-        /* the weight and the share are off by t.off, the two dot products by their lengths; the sums over keys or
-         * queries that take it in add their own lengths */
+        /* the weight and the share are off by t.off, the two dot products by their lengths; the
+         * sums over keys or queries that take it in add their own lengths */
         double off = 2 * t.off + (double)(a->value_width + a->keys + a->queries + 8) * U;
-        add_pair(a, i, j, &t, t.weight[j] * (d_w - share), 2 * off * t.weight[j] * (size + share_size));
+        add_pair(a, i, j, &t, t.weight[j] * (d_w - share),
+                 2 * off * t.weight[j] * (size + share_size));
     }
 }
 
-static void check_all(const float *got, const double *want, const double *allowed_error, int64_t n, const char *what) {
-    for (int64_t i = 0; i < n; i++) check_near((double)got[i], want[i], allowed_error[i], what, i, n);
+static void check_all(const float *got, const double *want, const double *allowed_error, int64_t n,
+                      const char *what) {
+    for (int64_t i = 0; i < n; i++)
+        check_near((double)got[i], want[i], allowed_error[i], what, i, n);
 }
 
 static void check_back(const heed_kernels *set, const heed_attention *a) {
@@ -216,23 +262,31 @@ static void check_back(const heed_kernels *set, const heed_attention *a) {
     memset(want_k, 0, sizeof want_k), memset(size_k, 0, sizeof size_k);
     memset(want_v, 0, sizeof want_v), memset(size_v, 0, sizeof size_v);
     memset(want_bias, 0, sizeof want_bias), memset(size_bias, 0, sizeof size_bias);
-    for (int64_t i = 0; i < a->queries; i++) add_query(a, i);
+    for (int64_t i = 0; i < a->queries; i++)
+        add_query(a, i);
     set->attention_back(a);
     check_all(a->d_q, want_q, size_q, a->queries * a->width, "d_q");
     check_all(a->d_k, want_k, size_k, a->keys * a->width, "d_k");
     check_all(a->d_v, want_v, size_v, a->keys * a->value_width, "d_v");
-    if (a->d_bias) check_all(d_bias, want_bias, size_bias, 2 * ROWS, "d_bias");
+    if (a->d_bias)
+        check_all(d_bias, want_bias, size_bias, 2 * ROWS, "d_bias");
 }
 
 static setup random_setup(dice *d) {
     static const int64_t WIDTHS[] = {1, 2, 5, 8, 15, 16, 24, 31, 32, 33, 40, 63, 64, 65, 72, 80};
     enum { COUNT = sizeof WIDTHS / sizeof WIDTHS[0] };
-    setup s = {.queries = roll_below(d, MAX_QUERIES + 1), .width = WIDTHS[roll_below(d, COUNT)],
+    setup s = {.queries = roll_below(d, MAX_QUERIES + 1),
+               .width = WIDTHS[roll_below(d, COUNT)],
                .keys = roll(d) % 3 ? roll_below(d, 50) : roll_below(d, MAX_KEYS + 1),
                .value_width = WIDTHS[roll_below(d, COUNT)],
-               .causal = roll(d) % 2, .window = roll(d) % 4 == 0, .mask = roll(d) % 3 == 0,
-               .bias = roll(d) % 3 == 0, .drop = roll(d) % 3 == 0, .gather = roll(d) % 3 == 0,
-               .watch = roll(d) % 2, .shift = (int)roll_below(d, 16)};
+               .causal = roll(d) % 2,
+               .window = roll(d) % 4 == 0,
+               .mask = roll(d) % 3 == 0,
+               .bias = roll(d) % 3 == 0,
+               .drop = roll(d) % 3 == 0,
+               .gather = roll(d) % 3 == 0,
+               .watch = roll(d) % 2,
+               .shift = (int)roll_below(d, 16)};
     return s;
 }
 

@@ -1,7 +1,9 @@
-/* check.h: what the kernels' tests share: walled buffers, hostile inputs, every instruction set found.
+/* check.h: what the kernels' tests share: walled buffers, hostile inputs, every instruction set
+ * found.
  *
- * A kernel under test gets its data from the middle of a buffer of NaN at any shift from a cache line; what
- * lies around must be as it was, and no NaN may reach a result. Numbers come from a seed that a failure prints.
+ * A kernel under test gets its data from the middle of a buffer of NaN at any shift from a cache
+ * line; what lies around must be as it was, and no NaN may reach a result. Numbers come from a seed
+ * that a failure prints.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_TESTS_KERNEL_CHECK_H
@@ -28,7 +30,9 @@ static inline uint32_t roll(dice *d) {
     d->state = d->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (uint32_t)(d->state >> 32);
 }
-static inline int64_t roll_below(dice *d, int64_t n) { return (int64_t)(roll(d) % (uint64_t)n); }
+static inline int64_t roll_below(dice *d, int64_t n) {
+    return (int64_t)(roll(d) % (uint64_t)n);
+}
 static inline float roll_between(dice *d, float low, float high) {
     return low + (high - low) * ((float)(roll(d) >> 8) * 0x1p-24f);
 }
@@ -39,12 +43,18 @@ enum { PLAIN, ZEROS, SIGNED_ZEROS, TINY, LARGE, SPREAD, KINDS };
 static inline float hostile(dice *d, int kind) {
     float x = roll_between(d, -2, 2);
     switch (kind) {
-    case ZEROS: return 0;
-    case SIGNED_ZEROS: return roll(d) % 2 ? 0.0f : -0.0f;
-    case TINY: return x * 0x1p-130f;  /* below the normal numbers */
-    case LARGE: return x * 0x1p60f;   /* products and sums stay finite */
-    case SPREAD: return ldexpf(x, (int)(roll(d) % 41) - 20);
-    default: return x;
+    case ZEROS:
+        return 0;
+    case SIGNED_ZEROS:
+        return roll(d) % 2 ? 0.0f : -0.0f;
+    case TINY:
+        return x * 0x1p-130f; /* below the normal numbers */
+    case LARGE:
+        return x * 0x1p60f; /* products and sums stay finite */
+    case SPREAD:
+        return ldexpf(x, (int)(roll(d) % 41) - 20);
+    default:
+        return x;
     }
 }
 
@@ -65,7 +75,8 @@ static inline float wall_value(void) {
 
 static inline float *walled_make(walled *w, int64_t n, int shift) {
     assert_in_range(n, 0, CHECK_MAX);
-    for (size_t i = 0; i < sizeof w->cell / sizeof w->cell[0]; i++) w->cell[i] = wall_value();
+    for (size_t i = 0; i < sizeof w->cell / sizeof w->cell[0]; i++)
+        w->cell[i] = wall_value();
     uintptr_t line = (uintptr_t)(w->cell + CHECK_WALL) / 64 * 64;
     w->p = (float *)line + shift;
     w->n = n;
@@ -74,7 +85,8 @@ static inline float *walled_make(walled *w, int64_t n, int shift) {
 
 static inline float *walled_fill(walled *w, int64_t n, int shift, dice *d, int kind) {
     walled_make(w, n, shift);
-    for (int64_t i = 0; i < n; i++) w->p[i] = hostile(d, kind);
+    for (int64_t i = 0; i < n; i++)
+        w->p[i] = hostile(d, kind);
     return w->p;
 }
 
@@ -88,10 +100,12 @@ static inline void walled_check(const walled *w, const char *what) {
 /* ---- Comparing ---- */
 
 /* |got - want| <= bound, where NaN never passes. */
-static inline void check_near(double got, double want, double bound, const char *what, int64_t i, int64_t n) {
+static inline void check_near(double got, double want, double bound, const char *what, int64_t i,
+                              int64_t n) {
     if (!(fabs(got - want) <= bound) && !(got == want))
-        fail_msg("%s: element %" PRId64 " of %" PRId64 ": got %.9g, want %.9g, off by %.3g, allowed %.3g", what, i,
-                 n, got, want, fabs(got - want), bound);
+        fail_msg("%s: element %" PRId64 " of %" PRId64
+                 ": got %.9g, want %.9g, off by %.3g, allowed %.3g",
+                 what, i, n, got, want, fabs(got - want), bound);
 }
 
 static inline bool same_bits(const float *a, const float *b, int64_t n) {

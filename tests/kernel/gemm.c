@@ -26,13 +26,18 @@ static heed_gemm make(const heed_kernels *k, const shape *s, dice *d) {
     float *packed = walled_make(&packed_buf, heed_packed_size(s->k, s->n, k->nr), s->shift);
     k->pack(s->k, s->n, b, s->b_columns ? 1 : s->n, s->b_columns ? s->k : 1, 0, panels, packed);
     walled_check(&packed_buf, "pack");
-    return (heed_gemm){
-        .m = s->m, .n = s->n, .k = s->k,
-        .a = a, .a_row = s->a_columns ? 1 : s->k, .a_col = s->a_columns ? s->m : 1,
-        .packed = packed, .panel1 = panels,
-        .c = walled_fill(&c_buf, s->m * s->n, s->shift, d, s->kind), .ldc = s->n,
-        .bias = s->bias ? walled_fill(&bias_buf, s->n, s->shift, d, s->kind) : NULL,
-        .accumulate = s->accumulate};
+    return (heed_gemm){.m = s->m,
+                       .n = s->n,
+                       .k = s->k,
+                       .a = a,
+                       .a_row = s->a_columns ? 1 : s->k,
+                       .a_col = s->a_columns ? s->m : 1,
+                       .packed = packed,
+                       .panel1 = panels,
+                       .c = walled_fill(&c_buf, s->m * s->n, s->shift, d, s->kind),
+                       .ldc = s->n,
+                       .bias = s->bias ? walled_fill(&bias_buf, s->n, s->shift, d, s->kind) : NULL,
+                       .accumulate = s->accumulate};
 }
 
 static void check_packed(const heed_kernels *k, const shape *s) {
@@ -76,9 +81,14 @@ static void check_gemm(const heed_kernels *k) {
     static const int64_t SIZES[] = {0, 1, 2, 3, 5, 6, 7, 8, 13, 15, 16, 17, 31, 32, 33, 47, 48, 64};
     enum { COUNT = sizeof SIZES / sizeof SIZES[0] };
     for (int round = 0; round < 1500; round++) {
-        shape s = {.m = SIZES[roll_below(&d, COUNT)], .n = SIZES[roll_below(&d, COUNT)],
-                   .k = SIZES[roll_below(&d, COUNT)], .a_columns = roll(&d) % 2, .b_columns = roll(&d) % 2,
-                   .accumulate = roll(&d) % 2, .bias = roll(&d) % 2, .kind = (int)roll_below(&d, KINDS),
+        shape s = {.m = SIZES[roll_below(&d, COUNT)],
+                   .n = SIZES[roll_below(&d, COUNT)],
+                   .k = SIZES[roll_below(&d, COUNT)],
+                   .a_columns = roll(&d) % 2,
+                   .b_columns = roll(&d) % 2,
+                   .accumulate = roll(&d) % 2,
+                   .bias = roll(&d) % 2,
+                   .kind = (int)roll_below(&d, KINDS),
                    .shift = (int)roll_below(&d, 16)};
         check_shape(k, &s, &d);
     }
