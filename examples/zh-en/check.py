@@ -62,7 +62,7 @@ def check_words(train, held, train_pairs, held_pairs):
 
 
 def check_alignment(name, pairs, least):
-    """`word=positions` for each English word in order; positions count Chinese characters from 0."""
+    """`word=positions` for English words in order; positions count Chinese characters from 0."""
     known, count = set(map(tuple, pairs)), 0
     for zh, en, links in rows(name, 3):
         where, count = f"{name}:{count + 1}", count + 1
