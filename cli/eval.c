@@ -12,7 +12,7 @@
 typedef struct {
     cli_engine_values engine;
     cli_search_values search;
-    const char *source, *target, *hyp, *against, *output, *tokens;
+    const char *source, *target, *hyp, *against, *output, *tokens, *aligned, *choose;
     bool lowercase, plus, loss, json;
 } values_of_eval;
 
@@ -163,6 +163,42 @@ static void print_json(const results *r) {
     printf("}\n");
 }
 
+/* ---- Alignment ---- */
+
+static int64_t best_head(const heed_alignment *a) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < a->layers * a->heads; i++) {
+        best = a->hits[i] > a->hits[best] ? i : best;
+    }
+    return best;
+}
+
+static double percent(const heed_alignment *a, int64_t head) {
+    return 100.0 * (double)a->hits[head] / (double)a->words;
+}
+
+/* The head that aligns best in one file, measured on the other. */
+static int align(heed_model *model, const values_of_eval *v) {
+    heed_alignment chosen = {0}, a = {0};
+    heed_error err = {0};
+    if (!heed_alignment_of(model, v->choose ? v->choose : v->aligned, &chosen, &err) ||
+        !heed_alignment_of(model, v->aligned, &a, &err)) {
+        heed_alignment_free(&chosen);
+        return cli_fail(&err);
+    }
+    int64_t head = best_head(&chosen);
+    const char *format = v->json ? "{\"alignment\": %.2f, \"layer\": %" PRId64
+                                   ", \"head\": %" PRId64 ", \"words\": %" PRId64
+                                   ", \"chosen_at\": %.2f}\n"
+                                 : "alignment = %.2f of layer %" PRId64 " head %" PRId64
+                                   " over %" PRId64 " words (chosen at %.2f)\n";
+    printf(format, percent(&a, head), head / a.heads, head % a.heads, a.words,
+           percent(&chosen, head));
+    heed_alignment_free(&chosen);
+    heed_alignment_free(&a);
+    return CLI_FINE;
+}
+
 /* ---- Working ---- */
 
 static int score(heed_model *model, const texts *t, const values_of_eval *v) {
@@ -191,6 +227,9 @@ static int score(heed_model *model, const texts *t, const values_of_eval *v) {
 }
 
 static int with_model(heed_model *model, texts *t, const values_of_eval *v) {
+    if (v->aligned) {
+        return align(model, v);
+    }
     struct timespec from, to;
     clock_gettime(CLOCK_MONOTONIC, &from);
     if (!translate(model, t, v)) {
@@ -205,14 +244,15 @@ static int with_model(heed_model *model, texts *t, const values_of_eval *v) {
 
 static int run(const cli_call *call) {
     const values_of_eval *v = call->values;
-    bool models = call->args == 1;
-    if (!v->target || (models ? !v->source : !v->hyp) || (models && v->hyp)) {
+    bool models = call->args == 1, aligns = models && v->aligned;
+    if (aligns ? v->source || v->target || v->hyp
+               : !v->target || (models ? !v->source : !v->hyp) || (models && v->hyp)) {
         cli_misuse("'heed eval' wants MODEL --source FILE --target FILE, or --hyp FILE --ref FILE");
         return CLI_USAGE;
     }
     texts t = {0};
     int status = CLI_INPUT;
-    bool ready = read_texts(&t, v);
+    bool ready = aligns || read_texts(&t, v);
     if (ready && !models) {
         status = score(NULL, &t, v);
     } else if (ready) {
@@ -258,6 +298,17 @@ static const cli_option OPTIONS[] = {
      .offset = offsetof(values_of_eval, output),
      .value = "FILE",
      .help = "where to write the translations"},
+    {.name = "aligned",
+     .kind = CLI_TEXT,
+     .offset = offsetof(values_of_eval, aligned),
+     .value = "FILE",
+     .help = "words aligned by hand: does cross-attention find them?"},
+    {.name = "choose",
+     .kind = CLI_TEXT,
+     .offset = offsetof(values_of_eval, choose),
+     .value = "FILE",
+     .help = "aligned words on which to choose the head",
+     .otherwise = "the same"},
     {.name = "lowercase",
      .alias = "lc",
      .kind = CLI_FLAG,
@@ -291,7 +342,8 @@ const cli_command cli_eval = {
     .summary = "scores a model's translations, or a text: BLEU and chrF as sacreBLEU has them",
     .usage = "[MODEL]",
     .examples = "  heed eval model --source test.de.gz --target test.en.gz --beam 5 -lc\n"
-                "  heed eval --hyp ours.en --ref test.en.gz --against theirs.en\n",
+                "  heed eval --hyp ours.en --ref test.en.gz --against theirs.en\n"
+                "  heed eval model --aligned held.tsv --choose train.tsv\n",
     .options = OPTIONS,
     .bytes = sizeof(values_of_eval),
     .least = 0,

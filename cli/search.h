@@ -26,7 +26,7 @@ void cli_report_sources(const heed_translations *t, const char *what);
      .offset = offsetof(type, search.beam),                                                        \
      .value = "N",                                                                                 \
      .help = "beams; 1 is greedy",                                                                 \
-     .otherwise = "the model's, else 1",                                                           \
+     .otherwise = "the model's",                                                                   \
      .low = 1,                                                                                     \
      .high = 1000},                                                                                \
         {.name = "length-penalty",                                                                 \
@@ -34,20 +34,20 @@ void cli_report_sources(const heed_translations *t, const char *what);
          .offset = offsetof(type, search.length_penalty),                                          \
          .value = "X",                                                                             \
          .help = "score = log-probability / tokens^X",                                             \
-         .otherwise = "the model's, else 1"},                                                      \
+         .otherwise = "the model's"},                                                              \
         {.name = "stop",                                                                           \
          .kind = CLI_CHOICE,                                                                       \
          .offset = offsetof(type, search.stop),                                                    \
          .value = "WHEN",                                                                          \
          .help = "when a search with beams is over",                                               \
-         .otherwise = "the model's, else auto",                                                    \
+         .otherwise = "the model's",                                                               \
          .choices = cli_stops},                                                                    \
         {.name = "min-length",                                                                     \
          .kind = CLI_WHOLE,                                                                        \
          .offset = offsetof(type, search.min_length),                                              \
          .value = "N",                                                                             \
          .help = "tokens at least, start and end counted",                                         \
-         .otherwise = "the model's, else 0",                                                       \
+         .otherwise = "the model's",                                                               \
          .low = 0,                                                                                 \
          .high = 1e9},                                                                             \
         {.name = "max-length",                                                                     \

@@ -115,6 +115,19 @@ HEED_API const char *heed_attention_target(const heed_attention *a);
 HEED_API bool heed_attention_mean(const heed_attention_map *map, int64_t layer, int64_t head,
                                   float *out, heed_error *err);
 
+/* How well cross-attention aligns words. A file holds, a line each and divided by tabs, a source, its
+ * translation, and for each word of the translation "word=1,2": the characters of the source that it
+ * stands for, from 0, or "-". A head is right about a word when the source token that the word's
+ * tokens look at most covers one of its characters. hits[layer * heads + head] of `words`. */
+typedef struct {
+    int64_t layers, heads, words;
+    int64_t *hits;
+    const heed_host *host;
+} heed_alignment;
+HEED_API bool heed_alignment_of(heed_model *model, const char *path, heed_alignment *out,
+                                heed_error *err);
+HEED_API void heed_alignment_free(heed_alignment *a);
+
 /* A heat map for a terminal of `width` columns: shades, or colours; Chinese takes two columns. */
 typedef struct {
     heed_attention_kind kind;

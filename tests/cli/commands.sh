@@ -1,0 +1,115 @@
+#!/bin/sh
+# What the commands print on good input. HEED is the command.
+# SPDX-License-Identifier: MIT
+set -eu
+heed=$(cd "$(dirname "${HEED:?the command}")" && pwd)/$(basename "$HEED")
+golden=$(pwd)/tests/golden
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+unset HEED_ISA HEED_DATA
+bad=0
+
+expect() { # what, wanted, got
+    if [ "$2" != "$3" ]; then
+        printf '%s\n  wanted: %s\n  got:    %s\n' "$1" "$2" "$3"
+        bad=1
+    fi
+}
+holds() { # what, part, text
+    case $3 in
+    *"$2"*) ;;
+    *)
+        printf '%s\n  wanted: ...%s...\n  got:    %s\n' "$1" "$2" "$3"
+        bad=1
+        ;;
+    esac
+}
+
+# ---- Help ----
+
+for command in $("$heed" help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+    holds "help of $command" "usage: heed $command" "$("$heed" "$command" --help)"
+    expect "two helps of $command" "$("$heed" "$command" -h)" "$("$heed" help "$command")"
+    expect "width of the help of $command" '' "$("$heed" help "$command" | awk 'length > 110')"
+done
+holds 'the list of commands' translate "$("$heed" help)"
+expect 'the version' 'heed 0.1.0' "$("$heed" --version)"
+holds 'a command is wanted' usage "$("$heed" 2>&1 || true)"
+holds 'the processor' '* ' "$("$heed" cpu --isa ref)"
+holds 'the processor as JSON' '"chosen": "ref"' "$(HEED_ISA=ref "$heed" cpu --json)"
+
+# ---- Training ----
+
+printf '%s\n' '我爱你	I love you' '我爱中国	I love China' '你爱我	you love me' '我喝茶	I drink tea' \
+    '你喝水	you drink water' >pairs.tsv
+cat >recipe.yaml <<'RECIPE'
+model: {width: 32, heads: 4, feed_forward: 64, encoder_layers: 1, decoder_layers: 1, dropout: 0.0}
+tokenizer: {type: char, vocab: 287}
+data: {train: pairs.tsv}
+train: {steps: 60, batch_tokens: 200, lr: 0.01, warmup: 10, label_smoothing: 0.0}
+out: {folder: model}
+RECIPE
+"$heed" train recipe.yaml --json >train.json 2>train.err || { cat train.err; exit 1; }
+holds 'the outlook' '5 pairs' "$(cat train.err)"
+holds 'where the model is' "the model is in 'model'" "$(cat train.err)"
+expect 'an object for each update' 60 "$(grep -c '"kind": "step"' train.json)"
+"$heed" train recipe.yaml --resume 2>again.err || { cat again.err; exit 1; }
+holds 'nothing is left to do' 'resumed behind update 60' "$(cat again.err)"
+
+# ---- Translating ----
+
+cut -f 1 pairs.tsv >zh.txt
+cut -f 2 pairs.tsv >en.txt
+"$heed" translate model zh.txt >out.txt
+expect 'what was learnt' "$(cat en.txt)" "$(cat out.txt)"
+expect 'from standard input' "$(cat en.txt)" "$("$heed" translate model <zh.txt)"
+expect 'three threads' "$(cat en.txt)" "$("$heed" translate model -j 3 - <zh.txt)"
+expect 'lines that end as on Windows' "$(cat en.txt)" "$(sed 's/$/\r/' zh.txt | "$heed" translate model)"
+gzip -k zh.txt
+expect 'gz' "$(cat en.txt)" "$("$heed" translate model zh.txt.gz)"
+printf '\n我爱你\n\n  \n你爱我' | "$heed" translate model >gaps.txt 2>gaps.err
+expect 'a line for each line' "$(printf '\nI love you\n\n\nyou love me')" "$(cat gaps.txt)"
+holds 'empty lines are told' 'line 1 is empty' "$(cat gaps.err)"
+expect 'no input, no output' '' "$("$heed" translate model </dev/null)"
+expect 'n-best: n lines' 15 "$("$heed" translate model zh.txt -b 4 -n 3 --scores | grep -c '^-[0-9.]*	')"
+holds 'JSON' '{"line": 1, "source": "fine", "translations": [{"ids": [' \
+    "$("$heed" translate model zh.txt --json)"
+
+# ---- Token ids ----
+
+"$heed" tokenize model zh.txt --ids >ids.txt
+{
+    printf '['
+    sed 's/ /, /g; s/.*/[&]/' ids.txt | paste -s -d ,
+    printf ']'
+} >ids.json
+expect 'ids in' "$(cat en.txt)" "$("$heed" translate model --ids ids.json)"
+expect 'there and back' "$(cat zh.txt)" "$("$heed" tokenize model --decode --no-special <ids.txt)"
+holds 'tokens' '▁ 我 爱 你 </s>' "$("$heed" tokenize model zh.txt)"
+holds 'offsets' '"offsets": [[0, 0], [0, 3], [3, 6], [6, 9], [9, 9]]' \
+    "$("$heed" tokenize model/tokenizer.json --json zh.txt)"
+
+# ---- Measuring ----
+
+holds 'BLEU' 'BLEU|nrefs:1|case:lc|eff:no|tok:13a|smooth:exp|version:2.6.0 = ' \
+    "$("$heed" eval model --source zh.txt --target en.txt -lc -o hyp.txt --loss 2>/dev/null)"
+expect 'the translations' "$(cat en.txt)" "$(cat hyp.txt)"
+holds 'chrF' 'chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0 = 100.00' \
+    "$("$heed" eval --hyp hyp.txt --ref en.txt)"
+holds 'a comparison' '"bleu_against": {"score":' \
+    "$("$heed" eval --hyp hyp.txt --ref en.txt --against zh.txt --json)"
+
+# ---- Looking ----
+
+holds 'what a model is' 'encoder.width                32' "$("$heed" info model)"
+holds 'what a model is, as JSON' '"width": 32' "$("$heed" info model --json)"
+holds 'memory of a translation' 'together' "$("$heed" plan model)"
+holds 'memory of a training' '"moments": ' "$("$heed" plan recipe.yaml --json)"
+holds 'a heat map' '我爱你 → I love you' "$("$heed" view model 我爱你)"
+"$heed" view model 我爱你 --html page.html
+holds 'a page' '<h1>我爱你</h1>' "$(cat page.html)"
+"$heed" trace "$golden/marian-a" --input "$golden/marian-a/in.safetensors" --output trace.st
+holds 'a trace' '"logits":{"dtype":"F32","shape":[3,6,50]' "$(LC_ALL=C head -c 2000 trace.st | tr -d '\0')"
+
+exit $bad
