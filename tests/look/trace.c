@@ -1,4 +1,5 @@
-/* trace.c: what a run computes is what PyTorch computes in double, padding and all.
+/* trace.c: what a run computes is what PyTorch computes in double, padding and all, on every
+ * instruction set.
  *
  * Values within 1e-4; a gradient within 1e-3 of its tensor's largest value plus 1e-6 of the largest
  * gradient in the model (key biases have a true gradient of zero).
@@ -59,7 +60,7 @@ static void compare(const heed_tensor *want, const heed_tensor *got, double boun
     free(y);
 }
 
-static void trace_folder(const char *name) {
+static void trace_on(const char *name, const char *isa) {
     heed_error err = {0};
     char folder[200], in[250], wanted[250], out[TEST_PATH + 20], temp[TEST_PATH];
     temp_folder(temp);
@@ -67,7 +68,7 @@ static void trace_folder(const char *name) {
     snprintf(in, sizeof in, "%s/in.safetensors", folder);
     snprintf(wanted, sizeof wanted, "%s/out.safetensors", folder);
     snprintf(out, sizeof out, "%s/out.safetensors", temp);
-    heed_engine *engine = heed_engine_new(NULL, 2, NULL, &err);
+    heed_engine *engine = heed_engine_new(NULL, 2, isa, &err);
     heed_model *model = heed_model_open(engine, folder, &err);
     expect_no_error(&err);
     heed_trace_options options = {.attention = true, .hidden = true, .grads = true};
@@ -89,6 +90,14 @@ static void trace_folder(const char *name) {
     heed_model_free(model);
     heed_engine_free(engine);
     remove_folder(temp);
+}
+
+static void trace_folder(const char *name) {
+    for (int i = 0; heed_cpu_isa(i).name; i++) {
+        if (heed_cpu_isa(i).usable) {
+            trace_on(name, heed_cpu_isa(i).name);
+        }
+    }
 }
 
 #define FOLDERS(X)                                                                                 \
