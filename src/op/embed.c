@@ -40,7 +40,7 @@ static void run(const heed_work *w) {
     heed_rows_run(w, w->out[0].rows, w->out[0].cols, copy_rows, (void *)w);
 }
 
-enum { SCATTER_TASKS = 16, SCATTER_SMALL = 8192 };
+enum { SCATTER_TASKS = 16, SCATTER_SMALL = 8192 }; /* tasks: a power of two */
 
 typedef struct {
     const heed_work *w;
@@ -62,7 +62,7 @@ static void scatter_task(void *ctx, int64_t i) {
     const heed_real *d_out = dy->data;
     const int32_t *ids = j->w->in[1].data;
     for (int64_t r = 0; r < dy->rows; r++) {
-        if (ids[r] % j->tasks == i && ids[r] != a->still) {
+        if ((ids[r] & (j->tasks - 1)) == i && ids[r] != a->still) {
             add_scaled(dy->cols, (heed_real)a->scale, d_out + r * dy->cols,
                        j->sum + ids[r] * dy->cols);
         }

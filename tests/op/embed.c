@@ -82,6 +82,34 @@ static void test_range(void **state) {
     close_rig(&r);
 }
 
+static heed_value record_still(heed_build *b, const void *arg) {
+    (void)arg;
+    heed_init init = {.kind = HEED_INIT_NORMAL, .size = 1};
+    return heed_embed_except(b, heed_weight(b, "table", 4, 3, init), rows_ints(b, "ids"), 2, 1);
+}
+
+/* The still row of a table is read like any other and gets no gradient. */
+static void test_still(void **state) {
+    (void)state;
+    const test_input input[] = {{.name = "ids", .limit = 4}, {.name = NULL}};
+    test_case c = {.record = record_still, .input = input, .rows = {9}, .n = 1};
+    rig r;
+    start_rig(&r, &(rig_options){.c = &c, .mode = HEED_TRAIN, .threads = 1, .only = -1});
+    heed_matrix y = out_of(&r), probe = heed_read(r.s, "probe");
+    double sum[12] = {0};
+    for (int64_t i = 0; i < 27; i++) {
+        int32_t id = int_at("ids", i / 3, 4);
+        double want = 2 * number_at(&c, "unit.0.table", id, i % 3);
+        expect_near((double)y.data[i], want, 2, 0, "row", i);
+        sum[id * 3 + i % 3] += id == 1 ? 0 : 2 * (double)probe.data[i];
+    }
+    for (int64_t i = 0; i < 12; i++) {
+        expect_near((double)heed_weights_at(r.weights, 0)->grad[i], sum[i], 10, 4, "gradient", i);
+    }
+    assert_true(sum[0] != 0);
+    close_rig(&r);
+}
+
 static heed_value record_numbers(heed_build *b, const void *arg) {
     (void)arg;
     heed_init init = {.kind = HEED_INIT_ZERO};
@@ -95,7 +123,7 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_large),
-                                       cmocka_unit_test(test_range),
+                                       cmocka_unit_test(test_range), cmocka_unit_test(test_still),
                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
