@@ -9,6 +9,7 @@
 
 #include "file/safetensors.h"
 #include "heed_look.h"
+#include "kernel/isa.h"
 
 #include <math.h>
 
@@ -93,9 +94,9 @@ static void trace_on(const char *name, const char *isa) {
 }
 
 static void trace_folder(const char *name) {
-    for (int i = 0; heed_cpu_isa(i).name; i++) {
-        if (heed_cpu_isa(i).usable) {
-            trace_on(name, heed_cpu_isa(i).name);
+    for (int i = 0; i < heed_isa_count(); i++) {
+        if (heed_isa_at(i).usable) {
+            trace_on(name, heed_isa_at(i).name);
         }
     }
 }
