@@ -242,17 +242,25 @@ static int with_model(heed_model *model, texts *t, const values_of_eval *v) {
     return score(model, t, v);
 }
 
+/* What is to be measured must be there, and nothing besides. */
+static bool usable(const values_of_eval *v, bool models) {
+    if (models && v->aligned) {
+        return !v->source && !v->target && !v->hyp;
+    }
+    return v->target && !v->aligned && (models ? v->source && !v->hyp : v->hyp && !v->source);
+}
+
 static int run(const cli_call *call) {
     const values_of_eval *v = call->values;
-    bool models = call->args == 1, aligns = models && v->aligned;
-    if (aligns ? v->source || v->target || v->hyp
-               : !v->target || (models ? !v->source : !v->hyp) || (models && v->hyp)) {
-        cli_misuse("'heed eval' wants MODEL --source FILE --target FILE, or --hyp FILE --ref FILE");
+    bool models = call->args == 1;
+    if (!usable(v, models)) {
+        cli_misuse("'heed eval' wants MODEL --source FILE --target FILE, or --hyp FILE --ref FILE, "
+                   "or MODEL --aligned FILE");
         return CLI_USAGE;
     }
     texts t = {0};
     int status = CLI_INPUT;
-    bool ready = aligns || read_texts(&t, v);
+    bool ready = v->aligned || read_texts(&t, v);
     if (ready && !models) {
         status = score(NULL, &t, v);
     } else if (ready) {

@@ -72,6 +72,27 @@ static bool encode_line(job *j, heed_line line, heed_error *err) {
            (j->v->json ? print_json(j, line) : print_plain(j));
 }
 
+static size_t count_digits(heed_line line, size_t from) {
+    size_t n = 0;
+    while (from + n < line.n && line.s[from + n] >= '0' && line.s[from + n] <= '9') {
+        n++;
+    }
+    return n;
+}
+
+static bool make_room(job *j, size_t n) {
+    if (n < j->id_cap) {
+        return true;
+    }
+    size_t cap = j->id_cap ? 2 * j->id_cap : 256;
+    int32_t *more = realloc(j->id, cap * sizeof *more);
+    if (more) {
+        j->id = more;
+        j->id_cap = cap;
+    }
+    return more != NULL;
+}
+
 /* Reads a line of ids divided by spaces, commas or brackets into j->id; -1 where something else
  * stands there. */
 static int64_t read_ids(job *j, heed_line line) {
@@ -81,21 +102,9 @@ static int64_t read_ids(job *j, heed_line line) {
             i++;
             continue;
         }
-        size_t digits = 0;
-        while (i + digits < line.n && line.s[i + digits] >= '0' && line.s[i + digits] <= '9') {
-            digits++;
-        }
-        if (digits == 0 || digits > 9) {
+        size_t digits = count_digits(line, i);
+        if (digits == 0 || digits > 9 || !make_room(j, (size_t)n)) {
             return -1;
-        }
-        if ((size_t)n == j->id_cap) {
-            size_t cap = j->id_cap ? 2 * j->id_cap : 256;
-            int32_t *more = realloc(j->id, cap * sizeof *more);
-            if (!more) {
-                return -1;
-            }
-            j->id = more;
-            j->id_cap = cap;
         }
         j->id[n++] = (int32_t)strtol(line.s + i, NULL, 10);
         i += digits;

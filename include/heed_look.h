@@ -34,8 +34,8 @@ HEED_API bool heed_score(const heed_host *host, const heed_line *hypotheses,
                          const heed_line *references, int64_t n, const heed_score_options *options,
                          heed_scores *out, heed_error *err);
 
-/* [0] is the baseline, [1] the system. mean and ci (half the width of the 95 % interval) are those of
- * the resamples; p: how likely luck alone makes such a difference. */
+/* [0] is the baseline, [1] the system. mean and ci (half the width of the 95 % interval) are those
+ * of the resamples; p: how likely luck alone makes such a difference. */
 typedef struct {
     double score[2], mean[2], ci[2];
     double p;
@@ -70,15 +70,16 @@ typedef struct {
 /* Runs the model on padded tensors of a safetensors file, named as transformers names them, and
  * writes padded tensors. In (B rows, padded): input_ids; decoder_input_ids or labels or both;
  * attention_mask and decoder_attention_mask (absent: all rows are real), position_ids (absent: the
- * column). Decoder inputs that are absent are the labels shifted right, -100 replaced by the padding
- * id. Rows at padding are zeros. loss is the mean over labels other than -100 whose row is real;
- * gradients are of that mean, without dropout. */
+ * column). Decoder inputs that are absent are the labels shifted right, -100 replaced by the
+ * padding id. Rows at padding are zeros. loss is the mean over labels other than -100 whose row is
+ * real; gradients are of that mean, without dropout. */
 HEED_API bool heed_trace(heed_model *model, const char *input, const char *output,
                          const heed_trace_options *options, heed_error *err);
 
 /* ---- Attention ------------------------------------------------------------------------------ */
 
-/* A token as a reader sees it. begin, end: bytes of the sentence; equal where it stands for none. */
+/* A token as a reader sees it. begin, end: bytes of the sentence; equal where it stands for none.
+ */
 typedef struct {
     const char *shown;
     int32_t id;
@@ -92,8 +93,8 @@ typedef enum {
     HEED_ATTENTION_DECODER
 } heed_attention_kind;
 
-/* weight[layer][head][query][key]: where row `query` looks. Queries of the decoder are the tokens that
- * it writes, keys of its self-attention those that it has read. */
+/* weight[layer][head][query][key]: where row `query` looks. Queries of the decoder are the tokens
+ * that it writes, keys of its self-attention those that it has read. */
 typedef struct {
     const heed_shown_token *query, *key;
     int64_t layers, heads, queries, keys;
@@ -110,15 +111,16 @@ HEED_API heed_attention_map heed_attention_of(const heed_attention *a, heed_atte
 HEED_API const char *heed_attention_source(const heed_attention *a);
 HEED_API const char *heed_attention_target(const heed_attention *a);
 
-/* Weights of one head, or with head < 0 the mean over heads; with layer < 0 the mean over layers too:
- * queries x keys numbers into out. HEED_VALUE for a layer or head that is not there. */
+/* Weights of one head, or with head < 0 the mean over heads; with layer < 0 the mean over layers
+ * too: queries x keys numbers into out. HEED_VALUE for a layer or head that is not there. */
 HEED_API bool heed_attention_mean(const heed_attention_map *map, int64_t layer, int64_t head,
                                   float *out, heed_error *err);
 
-/* How well cross-attention aligns words. A file holds, a line each and divided by tabs, a source, its
- * translation, and for each word of the translation "word=1,2": the characters of the source that it
- * stands for, from 0, or "-". A head is right about a word when the source token that the word's
- * tokens look at most covers one of its characters. hits[layer * heads + head] of `words`. */
+/* How well cross-attention aligns words. A file holds, a line each and divided by tabs, a source,
+ * its translation, and for each word of the translation "word=1,2": the characters of the source
+ * that it stands for, from 0, or "-". A head is right about a word when the source token that the
+ * word's tokens look at most covers one of its characters. hits[layer * heads + head] of `words`.
+ */
 typedef struct {
     int64_t layers, heads, words;
     int64_t *hits;

@@ -29,6 +29,16 @@ static float log_of_rest(const heed_next *row, const heed_search_rules *rules, b
     return (float)log(sum > 0 ? sum : 1e-300);
 }
 
+/* Puts c behind all that are as good; the last of `want` falls out. */
+static int64_t insert(heed_candidate *list, int64_t n, int64_t want, heed_candidate c) {
+    int64_t at = n < want ? n++ : n - 1;
+    for (; at > 0 && c.log_prob > list[at - 1].log_prob; at--) {
+        list[at] = list[at - 1];
+    }
+    list[at] = c;
+    return n;
+}
+
 int64_t heed_best_tokens(const heed_next *row, const heed_search_rules *rules, bool end_allowed,
                          int64_t want, heed_candidate *out) {
     int64_t n = 0, max = 0;
@@ -36,15 +46,10 @@ int64_t heed_best_tokens(const heed_next *row, const heed_search_rules *rules, b
     for (int64_t j = 0; j < row->vocab; j++) {
         float x = row->logits[j];
         max = x > row->logits[max] ? j : max;
-        if (!(x > least) || banned(rules, end_allowed, (int32_t)j)) {
-            continue;
+        if (x > least && !banned(rules, end_allowed, (int32_t)j)) {
+            n = insert(out, n, want, (heed_candidate){.token = (int32_t)j, .log_prob = x});
+            least = n == want ? out[n - 1].log_prob : -INFINITY;
         }
-        int64_t at = n < want ? n++ : n - 1;
-        for (; at > 0 && x > out[at - 1].log_prob; at--) {
-            out[at] = out[at - 1];
-        }
-        out[at] = (heed_candidate){.token = (int32_t)j, .log_prob = x};
-        least = n == want ? out[n - 1].log_prob : -INFINITY;
     }
     float top = row->logits[max], log_max = logf(row->probs[max]);
     if (!isfinite(top) || !isfinite(log_max)) {

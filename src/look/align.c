@@ -1,7 +1,7 @@
 /* align.c: cross-attention against alignments made by hand.
  *
- * A word's tokens are those whose bytes lie in it; their rows of one head are added, and the key with
- * the largest sum is what the word looks at, special tokens among the choices.
+ * A word's tokens are those whose bytes lie in it; their rows of one head are added, and the key
+ * with the largest sum is what the word looks at, special tokens among the choices.
  * SPDX-License-Identifier: MIT
  */
 #include "base/error.h"

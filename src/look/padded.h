@@ -15,8 +15,8 @@ typedef struct {
     int64_t *cell;     /* of each row: its place in batch x width */
 } heed_padded;
 
-/* A tensor of integers, batch x width as an int64_t each; NULL where it is absent (with no error) or
- * has another shape (with one). batch 0: any. Free with heed_free. */
+/* A tensor of integers, batch x width as an int64_t each; NULL where it is absent (with no error)
+ * or has another shape (with one). batch 0: any. Free with heed_free. */
 int64_t *heed_padded_ints(const heed_host *host, const heed_tensors *file, const char *name,
                           int64_t *batch, int64_t *width, heed_error *err);
 /* Rows where mask (batch x width, or NULL: all) is not 0. positions: batch x width, or NULL. */

@@ -1,7 +1,7 @@
 /* trace.c: every named value of one run, padded as transformers has it.
  *
- * One plan: HEED_INFER, or HEED_TRAIN without dropout where gradients are wanted; both give the same
- * bits. What was watched is written under the names of the family's tables.
+ * One plan: HEED_INFER, or HEED_TRAIN without dropout where gradients are wanted; both give the
+ * same bits. What was watched is written under the names of the family's tables.
  * SPDX-License-Identifier: MIT
  */
 #include "base/error.h"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Bad input of every kind: each case of refusals.txt gives its status and the first line of its error.
+# Bad input of every kind: each case of refusals.txt has its status and the first line of error.
 #
 # Makes a tiny model, then damaged copies of it, in a folder of its own; cases run there, so that
 # paths in errors are short. HEED is the command; REFUSALS=print shows what comes out instead.
@@ -15,16 +15,14 @@ unset HEED_ISA HEED_DATA
 
 # ---- A model, and what it learns from ----
 
-cat >pairs.tsv <<'PAIRS'
-我爱你	I love you
-我爱中国	I love China
-你爱我	you love me
-他爱茶	he loves tea
-我喝茶	I drink tea
-你喝水	you drink water
-他喝水	he drinks water
-我看书	I read books
-PAIRS
+printf '%s\t%s\n' 我爱你 'I love you' \
+    我爱中国 'I love China' \
+    你爱我 'you love me' \
+    他爱茶 'he loves tea' \
+    我喝茶 'I drink tea' \
+    你喝水 'you drink water' \
+    他喝水 'he drinks water' \
+    我看书 'I read books' >pairs.tsv
 cat >recipe.yaml <<'RECIPE'
 model: {width: 16, heads: 2, feed_forward: 16, encoder_layers: 1, decoder_layers: 1}
 tokenizer: {type: char, vocab: 292}
@@ -88,7 +86,8 @@ printf '\010\000\000\000\000\000\000\000{"a": 1 ' >open_header/model.safetensors
 change missing_tensor model.safetensors 's/fc1.weight/fcX.weight/'
 change bad_tokenizer tokenizer.json 's/"model"/"modul"/'
 change open_tokenizer tokenizer.json '$d'
-change strange_model tokenizer.json 's/"type": *"BPE"/"type": "WordPeace"/;s/"type": *"WordLevel"/"type": "WordPeace"/'
+change strange_model tokenizer.json 's/"type": *"BPE"/"type": "WordPeace"/
+    s/"type": *"WordLevel"/"type": "WordPeace"/'
 copy no_tokenizer && rm no_tokenizer/tokenizer.json
 copy strange_shard && rm strange_shard/model.safetensors
 echo '{"weight_map": {"a": "../model.safetensors"}}' >strange_shard/model.safetensors.index.json
@@ -118,7 +117,7 @@ printf 'data: {train: ragged.tsv}\nout: {folder: new}\n' >ragged.yaml
 printf 'data: {train: latin.txt}\nout: {folder: new}\n' >latin.yaml
 printf 'data: {train: "${HEED_DATA}/x.tsv"}\nout: {folder: new}\n' >variable.yaml
 printf 'model: {family: marian, positions: rope}\ndata: {train: pairs.tsv}\n' >family.yaml
-printf 'tokenizer: {type: bpe, vocab: 12}\ndata: {train: pairs.tsv}\nout: {folder: new}\n' >vocab.yaml
+printf 'tokenizer: {vocab: 12}\ndata: {train: pairs.tsv}\nout: {folder: new}\n' >vocab.yaml
 printf 'train: {schedule: sometimes}\ndata: {train: pairs.tsv}\n' >choice.yaml
 printf 'train: {lr: -1}\ndata: {train: pairs.tsv}\n' >negative.yaml
 printf 'train: {steps: 1.5}\ndata: {train: pairs.tsv}\n' >fraction.yaml

@@ -128,8 +128,8 @@ static void lengths_are_kept(void **state) {
     closed(&f);
 }
 
-/* The loss of a translation is its log-probability: the padding token is left out of the choice, not
- * of the softmax. */
+/* The loss of a translation is its log-probability: the padding token is left out of the choice,
+ * not of the softmax. */
 static void the_scorer_agrees_with_the_search(void **state) {
     (void)state;
     heed_error err = {0};
