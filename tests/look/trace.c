@@ -9,7 +9,6 @@
 
 #include "file/safetensors.h"
 #include "heed_look.h"
-#include "kernel/isa.h"
 
 #include <math.h>
 
@@ -94,10 +93,13 @@ static void trace_on(const char *name, const char *isa) {
 }
 
 static void trace_folder(const char *name) {
-    for (int i = 0; i < heed_isa_count(); i++) {
-        if (heed_isa_at(i).usable) {
-            trace_on(name, heed_isa_at(i).name);
+    static const char *const sets[] = {"ref", "avx2", "avx512"};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        heed_engine *engine = heed_engine_new(NULL, 1, sets[i], NULL);
+        if (engine) {
+            trace_on(name, sets[i]);
         }
+        heed_engine_free(engine);
     }
 }
 
