@@ -63,9 +63,12 @@ static heed_real silu_slope(heed_real x, heed_real dy) {
     heed_real s = sigmoid(x);
     return dy * (s + x * s * (1 - s));
 }
+/* Beyond +-16 the bell s (1 - s) is 0, and so must be its product with the slope. */
 static heed_real gelu_tanh_slope(heed_real x, heed_real dy) {
     heed_real s = sigmoid(R(1.5957691216057308) * (x + R(0.044715) * x * x * x));
-    return dy * (s + x * s * (1 - s) * R(1.5957691216057308) * (1 + R(0.134145) * x * x));
+    heed_real near = x > 16 ? 16 : x < -16 ? -16 : x;
+    heed_real slope = R(1.5957691216057308) * (1 + R(0.134145) * near * near);
+    return dy * (s + near * s * (1 - s) * slope);
 }
 
 #define EACH(f)                                                                                    \

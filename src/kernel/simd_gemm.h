@@ -132,6 +132,16 @@ static inline int64_t tile_start(int64_t rows, int64_t tile) {
     return tile * (rows / tiles) + (tile < rows % tiles ? tile : rows % tiles);
 }
 
+/* Whole tiles of rows that lie side by side: each l is read once, from end to end. */
+KERNEL void repack_side(block *k, float *to) {
+    const heed_gemm *g = k->g;
+    for (int64_t l = 0; l < k->depth; l++)
+        for (int64_t i = 0; i < k->rows; i += TILE_ROWS)
+            memcpy(to + i * k->depth + l * TILE_ROWS, k->a + l * g->a_col + i,
+                   TILE_ROWS * sizeof *to);
+    k->a = to;
+}
+
 KERNEL void repack(block *k, float *to) {
     const heed_gemm *g = k->g;
     const float *a = k->a;
@@ -167,7 +177,9 @@ KERNEL void gemm(const heed_gemm *g) {
         for (int64_t i0 = 0; i0 < g->m; i0 += HEIGHT) {
             const float *a = g->a + i0 * g->a_row + l0 * g->a_col;
             block k = {g, l0, depth, i0, g->m - i0 < HEIGHT ? g->m - i0 : HEIGHT, g->a_col != 1, a};
-            if (k.repacked)
+            if (k.repacked && g->a_row == 1 && k.rows % TILE_ROWS == 0)
+                repack_side(&k, strip);
+            else if (k.repacked)
                 repack(&k, strip);
             one_block(&k);
         }

@@ -22,7 +22,7 @@ WORD vec v_exp(vec x) {
     p = v_fma(p, r, v_set(0x1.55549p-3f));
     p = v_fma(p, r, v_set(0x1.fffffcp-2f));
     p = v_scale_by_low_bits(v_add(v_fma(p, v_mul(r, r), r), v_set(1.0f)), t);
-    p = v_if_less(v_set(0x1.62e42ep+6f), x, v_set(INFINITY), p);
+    p = v_if_less(x, v_set(0x1.62e43p+6f), p, v_add(x, v_set(INFINITY))); /* infinity, or NaN */
     return v_if_less(x, v_set(-0x1.5d589ep+6f), v_zero(), p);
 }
 
@@ -88,11 +88,12 @@ WORD vec v_silu_back(vec x, vec dy) {
     vec s = v_sigmoid(x);
     return v_mul(dy, v_fma(v_mul(x, s), v_sub(v_set(1.0f), s), s));
 }
+/* Beyond +-16 the bell s (1 - s) is 0, and so must be its product with the slope. */
 WORD vec v_gelu_tanh_back(vec x, vec dy) {
-    vec s = v_sigmoid(v_gelu_angle(x));
+    vec s = v_sigmoid(v_gelu_angle(x)), near = v_max(v_set(-16.0f), v_min(v_set(16.0f), x));
     vec slope =
-        v_mul(v_set(1.5957691216057308f), v_fma(v_set(0.134145f), v_mul(x, x), v_set(1.0f)));
-    vec bell = v_mul(v_mul(x, s), v_sub(v_set(1.0f), s));
+        v_mul(v_set(1.5957691216057308f), v_fma(v_set(0.134145f), v_mul(near, near), v_set(1.0f)));
+    vec bell = v_mul(v_mul(near, s), v_sub(v_set(1.0f), s));
     return v_mul(dy, v_fma(bell, slope, s));
 }
 

@@ -83,15 +83,21 @@ WORD vec v_div(vec a, vec b) {
 WORD vec v_sqrt(vec a) {
     return _mm256_sqrt_ps(a);
 }
+/* b where one of them is NaN, here and in v_min */
 WORD vec v_max(vec a, vec b) {
     return _mm256_max_ps(a, b);
-} /* b where one is NaN */
+}
+WORD vec v_min(vec a, vec b) {
+    return _mm256_min_ps(a, b);
+}
+/* a b + c */
 WORD vec v_fma(vec a, vec b, vec c) {
     return _mm256_fmadd_ps(a, b, c);
-} /* a b + c */
+}
+/* c - a b */
 WORD vec v_fnma(vec a, vec b, vec c) {
     return _mm256_fnmadd_ps(a, b, c);
-} /* c - a b */
+}
 WORD vec v_abs(vec a) {
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
 }

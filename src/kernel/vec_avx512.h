@@ -99,9 +99,12 @@ WORD vec v_div(vec a, vec b) {
 WORD vec v_sqrt(vec a) {
     return _mm512_sqrt_ps(a);
 }
-/* b where one of them is NaN */
+/* b where one of them is NaN, here and in v_min */
 WORD vec v_max(vec a, vec b) {
     return _mm512_max_ps(a, b);
+}
+WORD vec v_min(vec a, vec b) {
+    return _mm512_min_ps(a, b);
 }
 /* a b + c */
 WORD vec v_fma(vec a, vec b, vec c) {

@@ -50,7 +50,7 @@ static inline float hostile(dice *d, int kind) {
     case TINY:
         return x * 0x1p-130f; /* below the normal numbers */
     case LARGE:
-        return x * 0x1p60f; /* products and sums stay finite */
+        return x * 0x1p50f; /* squares and their sums stay finite */
     case SPREAD:
         return ldexpf(x, (int)(roll(d) % 41) - 20);
     default:
