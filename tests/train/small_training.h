@@ -72,7 +72,7 @@ static inline settings small(const char *out) {
 typedef struct {
     double first, last, valid;
     int steps, valids, saves, dones, notes;
-    int64_t stop_at;
+    int64_t stop_at, best; /* best: update of the last best validation */
     volatile bool cancel;
 } seen;
 
@@ -93,6 +93,7 @@ static inline void on_progress(void *ctx, const heed_training_progress *p) {
     case HEED_TRAINING_VALID:
         s->valids++;
         s->valid = p->loss;
+        s->best = p->best ? p->step : s->best;
         break;
     case HEED_TRAINING_SAVED:
         s->saves++;

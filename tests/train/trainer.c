@@ -113,6 +113,18 @@ static void bleu_and_averages(void **state) {
     free(lines);
 }
 
+static void the_average_is_of_the_last(void **state) {
+    (void)state;
+    seen what = {0};
+    settings a = small("a"), b = small("b");
+    set(&a, "train.average_last=2");
+    set(&b, "train.average_last=2");
+    set(&b, "train.keep_last=4");
+    run(&a, HEED_START_NEW, 1, &what);
+    run(&b, HEED_START_NEW, 1, &what);
+    expect_same_file("a", "b", "model.safetensors");
+}
+
 static void early_stop_ends_it(void **state) {
     (void)state;
     seen what = {0};
@@ -122,7 +134,8 @@ static void early_stop_ends_it(void **state) {
     set(&s, "train.steps=400");
     set(&s, "train.lr=0.2"); /* far too much: the loss soon rises */
     run(&s, HEED_START_NEW, 1, &what);
-    assert_true(what.steps < 400 && what.steps >= 3);
+    assert_true(what.steps < 400 && what.best > 0);
+    assert_int_equal(what.steps, what.best + 2);
     assert_int_equal(what.steps, what.valids);
 }
 
@@ -181,6 +194,7 @@ int main(void) {
         IN_FOLDER(a_used_folder_is_not_overwritten),
         IN_FOLDER(more_updates_go_on_from_the_end),
         IN_FOLDER(bleu_and_averages),
+        IN_FOLDER(the_average_is_of_the_last),
         IN_FOLDER(early_stop_ends_it),
         IN_FOLDER(a_time_limit_ends_it),
         IN_FOLDER(a_loss_that_is_no_number_ends_it),

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "train/update.h"
+#include "train/validate.h"
 
 enum { VOCAB = 20, PAIRS = 8 };
 
@@ -34,7 +35,8 @@ typedef struct {
     heed_updater *updater;
 } small;
 
-static small make(const heed_pairs *pairs, int64_t sequences, int64_t accumulate, int threads) {
+static small make_dropping(const heed_pairs *pairs, int64_t sequences, int64_t accumulate,
+                           int threads, double dropout) {
     heed_error err = {0};
     small s = {.engine = heed_engine_new(NULL, threads, NULL, &err)};
     heed_config config = heed_config_base();
@@ -44,7 +46,7 @@ static small make(const heed_pairs *pairs, int64_t sequences, int64_t accumulate
         stacks[i]->heads = stacks[i]->kv_heads = 2;
         stacks[i]->layers = 1;
         stacks[i]->feed_forward = 16;
-        stacks[i]->dropout = 0; /* a mask hangs on the place in the batch */
+        stacks[i]->dropout = dropout;
     }
     config.vocab = config.source_vocab = VOCAB;
     config.pad = config.decoder_start = 0;
@@ -63,6 +65,11 @@ static small make(const heed_pairs *pairs, int64_t sequences, int64_t accumulate
     s.updater = heed_updater_new(s.model, s.batches, &options, &adam, &err);
     expect_no_error(&err);
     return s;
+}
+
+/* Without dropout, whose masks hang on the place in the batch. */
+static small make(const heed_pairs *pairs, int64_t sequences, int64_t accumulate, int threads) {
+    return make_dropping(pairs, sequences, accumulate, threads, 0.0);
 }
 
 static void drop(small *s) {
@@ -149,11 +156,49 @@ static void biases_and_norms_do_not_decay(void **state) {
     heed_pairs_free(&pairs);
 }
 
+static double loss_of(small *s, int64_t step) {
+    heed_error err = {0};
+    heed_update_report report;
+    assert_true(heed_update(s->updater, step, 0.0, &report, &err)); /* a rate of 0 moves nothing */
+    return report.loss;
+}
+
+static void masks_are_of_the_update(void **state) {
+    (void)state;
+    heed_pairs pairs = make_pairs();
+    small s = make_dropping(&pairs, 8, 1, 1, 0.3);
+    double first = loss_of(&s, 1);
+    assert_true(loss_of(&s, 2) != first);
+    assert_int_equal(heed_batches_next(s.batches)->n, PAIRS);
+    heed_error err = {0};
+    assert_true(heed_batches_seek(s.batches, 0, 0, &err));
+    assert_true(loss_of(&s, 1) == first);
+    drop(&s);
+    s = make_dropping(&pairs, 4, 2, 1, 0.3);
+    double two = loss_of(&s, 1);
+    assert_true(heed_batches_seek(s.batches, 0, 0, &err));
+    assert_true(loss_of(&s, 2) != two);
+    drop(&s);
+    heed_pairs_free(&pairs);
+}
+
+static void better_hangs_on_the_metric(void **state) {
+    (void)state;
+    heed_error err = {0};
+    heed_recipe *r = heed_recipe_new(NULL, &err);
+    assert_true(heed_validation_better(r, 1.0, 2.0));
+    assert_false(heed_validation_better(r, 2.0, 2.0));
+    assert_true(heed_recipe_set(r, "train.metric=bleu", &err));
+    assert_true(heed_validation_better(r, 2.0, 1.0));
+    assert_false(heed_validation_better(r, 2.0, 2.0));
+    heed_recipe_free(r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_cut_gives_the_same_update),
-        cmocka_unit_test(a_probe_changes_nothing),
-        cmocka_unit_test(biases_and_norms_do_not_decay),
+        cmocka_unit_test(any_cut_gives_the_same_update), cmocka_unit_test(a_probe_changes_nothing),
+        cmocka_unit_test(biases_and_norms_do_not_decay), cmocka_unit_test(masks_are_of_the_update),
+        cmocka_unit_test(better_hangs_on_the_metric),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
