@@ -10,6 +10,8 @@ static const char *const POSITIONS[] = {"none",    "sinusoidal", "sinusoidal_int
                                         "alibi",   "t5"};
 static const char *const ACTIVATIONS[] = {"relu", "gelu", "gelu_tanh", "silu"};
 
+static const char *const STOPS[] = {"auto", "first", "never"};
+
 static json_t *stack(const heed_stack *s) {
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:s, s:s, s:s, s:I}", "layers",
                      (json_int_t)s->layers, "width", (json_int_t)s->width, "heads",
@@ -26,9 +28,9 @@ static json_t *tokens(const heed_config *c) {
 }
 
 static json_t *search(const heed_config *c) {
-    return json_pack("{s:I, s:I, s:I, s:f, s:b}", "beam", (json_int_t)c->beam, "max_length",
+    return json_pack("{s:I, s:I, s:I, s:f, s:s}", "beam", (json_int_t)c->beam, "max_length",
                      (json_int_t)c->max_length, "min_length", (json_int_t)c->min_length,
-                     "length_penalty", c->length_penalty, "early_stopping", (int)c->early_stopping);
+                     "length_penalty", c->length_penalty, "stop", STOPS[c->stop]);
 }
 
 static json_t *description(const heed_model *m) {

@@ -18,7 +18,7 @@ typedef enum {
     HEED_KEY_POSITIONS, /* heed_position_kind by the recipe's name */
     HEED_KEY_SAME,      /* an integer that must equal the field (read only) */
     HEED_KEY_TRUE,      /* must be true where present: the model has no other form here */
-    HEED_KEY_EARLY,     /* bool, or "never" (false) */
+    HEED_KEY_STOP,      /* heed_stop: false, true or "never" */
     HEED_KEY_HARMLESS   /* known, changes nothing that is computed here */
 } heed_key_kind;
 
@@ -62,6 +62,8 @@ typedef struct heed_family {
     heed_outputs (*record)(heed_build *b, const heed_config *c, const heed_want *want);
     const heed_rename *weights, *values;
     const char *const *unused; /* patterns of tensors that may stand in a file and are not needed */
+    /* Tables of positions that transformers wants to find in the file; NULL: none. */
+    const char *const *sinusoids;
 } heed_family;
 #define HEED_FAMILY(name) extern const heed_family heed_family_##name;
 #include "model/families.def"

@@ -51,7 +51,8 @@ const heed_key heed_generation_keys[] = {
     {"max_length", HEED_KEY_INT, HEED_AT(max_length), 0, false},
     {"min_length", HEED_KEY_INT, HEED_AT(min_length), 0, false},
     {"length_penalty", HEED_KEY_NUMBER, HEED_AT(length_penalty), 0, false},
-    {"early_stopping", HEED_KEY_EARLY, HEED_AT(early_stopping), 0, false},
+    {"early_stopping", HEED_KEY_STOP, HEED_AT(stop), 0, false},
+    {"renormalize_logits", HEED_KEY_BOOL, HEED_AT(renormalize), 0, false},
     {"pad_token_id", HEED_KEY_ID, HEED_AT(pad), 0, false},
     {"bos_token_id", HEED_KEY_ID, HEED_AT(bos), 0, false},
     {"eos_token_id", HEED_KEY_ID, HEED_AT(eos), 0, false},
@@ -122,12 +123,21 @@ static bool read_true(const json_t *root, const heed_key *k, heed_error *err) {
            heed_fail(err, HEED_VALUE, "key '%s' is false, only true is possible here", k->key);
 }
 
-static bool read_early(const json_t *root, const heed_key *k, bool *out, heed_error *err) {
+static bool read_stop(const json_t *root, const heed_key *k, heed_stop *out, heed_error *err) {
     const json_t *v = heed_json_find(root, k->key);
-    if (!v || !json_is_string(v))
-        return heed_json_opt_bool(root, k->key, out, err);
-    return heed_fail(err, HEED_VALUE, "key '%s': '%s' is not possible here", k->key,
-                     json_string_value(v));
+    bool first = false;
+    if (!v || json_is_null(v))
+        return true;
+    if (json_is_string(v)) {
+        *out = HEED_STOP_NEVER;
+        return !strcmp(json_string_value(v), "never") ||
+               heed_fail(err, HEED_VALUE, "key '%s' is '%s', wanted true, false or \"never\"",
+                         k->key, json_string_value(v));
+    }
+    if (!heed_json_opt_bool(root, k->key, &first, err))
+        return false;
+    *out = first ? HEED_STOP_FIRST : HEED_STOP_AUTO;
+    return true;
 }
 
 static bool read_key(const json_t *root, const heed_key *k, char *at, heed_error *err) {
@@ -147,8 +157,8 @@ static bool read_key(const json_t *root, const heed_key *k, char *at, heed_error
         return read_same(root, k, at, err);
     case HEED_KEY_TRUE:
         return read_true(root, k, err);
-    case HEED_KEY_EARLY:
-        return read_early(root, k, (bool *)(void *)at, err);
+    case HEED_KEY_STOP:
+        return read_stop(root, k, (heed_stop *)(void *)at, err);
     case HEED_KEY_HARMLESS:
         break;
     }
@@ -208,8 +218,12 @@ static json_t *value_of(const heed_key *k, const char *at) {
     case HEED_KEY_NUMBER:
         return json_real(*(const double *)(const void *)at);
     case HEED_KEY_BOOL:
-    case HEED_KEY_EARLY:
         return json_boolean(*(const bool *)(const void *)at);
+    case HEED_KEY_STOP: {
+        heed_stop stop = *(const heed_stop *)(const void *)at;
+        return stop == HEED_STOP_NEVER ? json_string("never")
+                                       : json_boolean(stop == HEED_STOP_FIRST);
+    }
     case HEED_KEY_ACT:
         return json_string(name_of(acts, (int)*(const heed_act_kind *)(const void *)at));
     case HEED_KEY_POSITIONS:

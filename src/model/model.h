@@ -25,7 +25,8 @@ typedef struct {
     int64_t beam, max_length,
         min_length; /* max_length counts the start token, as in transformers */
     double length_penalty;
-    bool early_stopping;
+    heed_stop stop;   /* early_stopping */
+    bool renormalize; /* renormalize_logits */
 } heed_config;
 
 /* The defaults of the 2017 base model: width 512, 8 heads, feed-forward 2048, 6+6 layers, dropout
