@@ -1,7 +1,8 @@
 /* embed.c: rows of a table, times a number.
  *
  *   table V x d, ids R x 1  ->  out R x d,  out_r = scale * table[ids_r]
- *   d_table[v] = sum of scale * d_out_r over the rows r with ids_r = v, in order of r; 0 for v = still
+ *   d_table[v] = sum of scale * d_out_r over the rows r with ids_r = v, in order of r;
+ *                0 for v = still
  *
  * Backward: each task owns the ids of one remainder, so frequent ids, which tokenizers number
  * first, spread over the tasks and every table row is summed by one task in order.

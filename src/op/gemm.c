@@ -9,7 +9,7 @@
 #include "op/gemm.h"
 
 enum {
-    ROWS = 64,           /* rows of a task */
+    TILES = 8,           /* of the kernel's rows in a task */
     COLS = 256,          /* columns of a task */
     FEW_ROWS = 16,       /* below this B is the traffic */
     FEW_NUMBERS = 32768, /* of B in a task with few rows */
@@ -104,7 +104,7 @@ void heed_gemm_run(const heed_work *w, const heed_gemm *g) {
     const heed_kernels *kernels = w->kernels;
     gemm_job j = {.kernels = kernels, .g = g, .panels = heed_panels(g->n, kernels->nr)};
     j.cols = j.panels * kernels->nr;
-    j.rows = heed_panels(ROWS, kernels->mr) * kernels->mr;
+    j.rows = TILES * kernels->mr;
     j.row_blocks = heed_panels(g->m, j.rows);
     j.group = group_of(g, kernels->nr, j.panels, heed_min(j.rows, g->m), j.row_blocks);
     int64_t tasks = j.row_blocks * heed_panels(j.panels, j.group);

@@ -5,9 +5,10 @@
  * Pegasus) Source: Vaswani et al. 2017, section 3.5.
  * SPDX-License-Identifier: MIT
  */
-#include "heed_ops.h"
+#include "op/sinusoid.h"
 
 #include "graph/op.h"
+#include "heed_ops.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -26,20 +27,22 @@ static int64_t frequency(int64_t c, int64_t d, bool interleaved, bool *cosine) {
     return *cosine ? c - sines : c;
 }
 
-static void table_rows(void *ctx, int64_t from, int64_t to) {
-    const heed_work *w = ctx;
-    const table_attr *a = w->attr;
-    int64_t d = w->out[0].cols;
-    heed_real *out = w->out[0].data;
+void heed_fill_sinusoids(heed_real *table, int64_t d, bool interleaved, int64_t from, int64_t to) {
     for (int64_t c = 0; c < d; c++) {
         bool cosine;
-        int64_t i = frequency(c, d, a->interleaved, &cosine);
+        int64_t i = frequency(c, d, interleaved, &cosine);
         double speed = pow(10000.0, -2.0 * (double)i / (double)d);
         for (int64_t position = from; position < to; position++) {
             double angle = (double)position * speed;
-            out[position * d + c] = (heed_real)(cosine ? cos(angle) : sin(angle));
+            table[position * d + c] = (heed_real)(cosine ? cos(angle) : sin(angle));
         }
     }
+}
+
+static void table_rows(void *ctx, int64_t from, int64_t to) {
+    const heed_work *w = ctx;
+    const table_attr *a = w->attr;
+    heed_fill_sinusoids(w->out[0].data, w->out[0].cols, a->interleaved, from, to);
 }
 
 enum { COST = 30 }; /* of a sine, in numbers moved */

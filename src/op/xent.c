@@ -42,7 +42,7 @@ typedef struct {
 
 /* ---- Running ---- */
 
-enum { BLOCK_NUMBERS = 1 << 20, FEWEST = 64, MOST = 512 };
+enum { BLOCK_NUMBERS = 1 << 21, FEWEST = 128, MOST = 512 };
 
 static int64_t block_rows(int64_t classes) {
     return heed_max(FEWEST, heed_min(MOST, BLOCK_NUMBERS / classes));

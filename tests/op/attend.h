@@ -49,7 +49,7 @@ static inline test_case attend_case(const attend *a, test_input input[ATTEND_INP
     return c;
 }
 
-/* ---- Goldens ------------------------------------------------------------------------------------ */
+/* ---- Goldens --------------------------------------------------------------------------------- */
 
 /* The bucket of a distance, from tests/golden/ops. */
 static inline int golden_bucket(bool causal, int64_t buckets, int64_t most, int64_t distance) {
@@ -86,7 +86,7 @@ static inline double golden_slope(int64_t heads, int64_t head) {
                 2); /* printed from float; all are powers of the root of 2 */
 }
 
-/* ---- The definition ----------------------------------------------------------------------------- */
+/* ---- The definition -------------------------------------------------------------------------- */
 
 static inline bool may_see(const attend *a, int64_t place, int64_t key) {
     if (a->o.causal && key > place) {

@@ -1,4 +1,5 @@
-/* attention.c: every kind of attention against the definition, with its gradients and the harness's promises.
+/* attention.c: every kind of attention against the definition, with its gradients and the harness's
+ * promises.
  * SPDX-License-Identifier: MIT
  */
 #include "op/attend.h"

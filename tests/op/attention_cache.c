@@ -1,5 +1,6 @@
-/* attention_cache.c: cached decoding gives the bits of one pass, in chunks of any size, for any kind of attention,
- * with watched weights, after sequences have been forked and cut back; encoders join many to one.
+/* attention_cache.c: cached decoding gives the bits of one pass, in chunks of any size, for any
+ * kind of attention, with watched weights, after sequences have been forked and cut back; encoders
+ * join many to one.
  * SPDX-License-Identifier: MIT
  */
 #include "op/attend.h"
@@ -72,7 +73,8 @@ static void step(decoder *d, int64_t n, const int *stream, const int64_t *from, 
     }
 }
 
-/* Outputs of both sequences in one pass, each behind the other, and row 40 of the weights of the second. */
+/* Outputs of both sequences in one pass, each behind the other, and row 40 of the weights of the
+ * second. */
 static heed_number *whole(const attend *a, heed_number *weights) {
     decoder d;
     open_decoder(&d, a, false, N);
@@ -141,8 +143,8 @@ static void test_chunks(void **state) {
     }
 }
 
-/* Two sequences become three that continue the second, the first and the second again; then one is cut back
- * and says something else. */
+/* Two sequences become three that continue the second, the first and the second again; then one is
+ * cut back and says something else. */
 static void test_beams(void **state) {
     (void)state;
     attend a = {.o = {.heads = 2, .causal = true, .cache = "self"}, .d = 4, .e = 4};

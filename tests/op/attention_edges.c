@@ -1,4 +1,5 @@
-/* attention_edges.c: known values, rows without keys, NaN behind the mask, windows, leaks, refusals.
+/* attention_edges.c: known values, rows without keys, NaN behind the mask, windows, leaks,
+ * refusals.
  * SPDX-License-Identifier: MIT
  */
 #include "op/attend.h"
@@ -75,7 +76,8 @@ static void test_no_key(void **state) {
     close_rig(&r);
 }
 
-/* Key 3 of the second sequence is hidden from all its queries: NaN there changes nothing anywhere. */
+/* Key 3 of the second sequence is hidden from all its queries: NaN there changes nothing
+ * anywhere. */
 static void test_hidden_nan(void **state) {
     (void)state;
     attend a = {.o = {.heads = 2}, .d = 3, .e = 3, .masked = true};

@@ -29,8 +29,8 @@ static void test_gradient(void **state) {
     try_op(&c);
 }
 
-/* Kept elements grow by 1/(1-p), the share that is dropped is p up to five deviations, the gradient keeps
- * the same elements. */
+/* Kept elements grow by 1/(1-p), the share that is dropped is p up to five deviations, the gradient
+ * keeps the same elements. */
 static void test_share(void **state) {
     (void)state;
     const double shares[] = {0.1, 0.5, 0.9};

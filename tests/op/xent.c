@@ -142,7 +142,7 @@ static void test_blocks(void **state) {
     const test_input input[] = {
         {.name = "x", .cols = 20}, {.name = "labels", .limit = 3000}, {.name = NULL}};
     test_case c = case_of(&l, input);
-    c.rows[0] = 400;
+    c.rows[0] = 600;
     check_values(
         &(test_case){
             .record = record, .arg = &l, .input = input, .rows = {3}, .n = 1, .is_loss = true},
