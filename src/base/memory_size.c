@@ -1,6 +1,7 @@
 /* memory_size.c: how much memory this process may have.
  *
- * The machine's, or the control group's limit where that is less (versions 2 and 1 of the interface).
+ * The machine's, or the control group's limit where that is less (versions 2 and 1 of the
+ * interface).
  * SPDX-License-Identifier: MIT
  */
 #include "heed.h"

@@ -124,7 +124,8 @@ bool heed_wants_grad(const heed_build *b, heed_value v);
 bool heed_is_weight(const heed_build *b, heed_value v);
 /* The sum of gradients of a weight, as a value that effect nodes add to. */
 heed_value heed_gradient(heed_build *b, heed_value weight);
-/* True where d is the gradient of the plan's loss by itself, 1: the op may form its gradient in its forward pass. */
+/* True where d is the gradient of the plan's loss by itself, 1: the op may form its gradient in its
+ * forward pass. */
 bool heed_is_loss_gradient(const heed_build *b, heed_value d);
 /* The run fails before its first node unless all of v's integers lie in [0, limit), or are `other`
  * (-1: none). */

@@ -7,7 +7,8 @@
 
 enum { SEQUENCES = 5, LONGEST = 12, ROWS = 40, COLS = 3 };
 
-/* Writes each new row's id into the cache, and gives back, for each row, a hash of all ids its sequence holds. */
+/* Writes each new row's id into the cache, and gives back, for each row, a hash of all ids its
+ * sequence holds. */
 static void run_remember(const heed_work *w) {
     heed_cache_view c;
     heed_real *out = w->out[0].data;

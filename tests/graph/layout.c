@@ -1,5 +1,5 @@
-/* layout.c: random graphs whose every value carries a signature: a node that finds another signature in an input
- * shows that two live values were given one place.
+/* layout.c: random graphs whose every value carries a signature: a node that finds another
+ * signature in an input shows that two live values were given one place.
  * SPDX-License-Identifier: MIT
  */
 #include "base/philox.h"

@@ -1,4 +1,5 @@
-/* record.c: names, scopes, capacities, and everything that a build or a plan refuses, with its line.
+/* record.c: names, scopes, capacities, and everything that a build or a plan refuses, with its
+ * line.
  * SPDX-License-Identifier: MIT
  */
 #include "graph/graph.h"

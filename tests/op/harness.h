@@ -133,6 +133,25 @@ static inline void try_gradients(rig *r) {
     }
 }
 
+/* A second run adds its gradients to the sums of the first. */
+static inline void try_accumulates(rig *r) {
+    heed_error err = {0};
+    run_rig(r);
+    for (int64_t i = 0; i < heed_weights_count(r->weights); i++) {
+        heed_weight_entry *e = heed_weights_at(r->weights, i);
+        int64_t n = e->rows * e->cols;
+        heed_weights_zero_grad(r->weights);
+        assert_true(heed_run(r->s, &err));
+        heed_number *once = copy_numbers(e->grad, n);
+        assert_true(heed_run(r->s, &err));
+        for (int64_t j = 0; j < n; j++) {
+            expect_near((double)e->grad[j], 2 * (double)once[j], 10 + fabs((double)once[j]), 64,
+                        e->name, j);
+        }
+        free(once);
+    }
+}
+
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 static inline void try_op(const test_case *c) {
@@ -154,6 +173,7 @@ static inline void try_op(const test_case *c) {
         try_same(&train, o, "inference");
     }
     try_alone(&train, HEED_INFER);
+    try_accumulates(&train);
     if (sizeof(heed_number) == sizeof(double)) {
         try_gradients(&train);
     }
