@@ -143,24 +143,25 @@ static bool place_node(layout *l, heed_node *n, heed_error *err) {
     return true;
 }
 
+/* Node n, at `place` in the order, writes its outputs and reads its inputs. */
+static void note_uses(heed_record_book *k, const heed_node *n, int64_t place, bool step,
+                      int64_t end) {
+    for (int j = 0; j < n->n_out; j++) {
+        heed_slot *v = heed_slot_at(k, n->out + (uint32_t)j);
+        v->last = v->kept ? end : place;
+    }
+    for (int j = 0; j < n->n_in; j++) {
+        heed_slot *v = n->in[j] == UINT32_MAX ? NULL : heed_slot_at(k, n->in[j]);
+        if (v && v->last < end)
+            v->last = step && v->part == HEED_PART_ONCE ? end : place;
+    }
+}
+
 /* The place in the order of each value's last reader. */
 static void find_last(heed_plan *p, int64_t end) {
-    heed_record_book *k = &p->book;
-    for (size_t i = p->in_plan; i < p->in_plan + p->in_once + p->in_step; i++) {
-        const heed_node *n = &k->node[p->order[i]];
-        bool step = i >= p->in_plan + p->in_once;
-        for (int j = 0; j < n->n_out; j++) {
-            heed_slot *v = heed_slot_at(k, n->out + (uint32_t)j);
-            v->last = v->kept ? end : (int64_t)i;
-        }
-        for (int j = 0; j < n->n_in; j++) {
-            if (n->in[j] == UINT32_MAX)
-                continue;
-            heed_slot *v = heed_slot_at(k, n->in[j]);
-            if (v->last < end)
-                v->last = step && v->part == HEED_PART_ONCE ? end : (int64_t)i;
-        }
-    }
+    size_t first_step = p->in_plan + p->in_once;
+    for (size_t i = p->in_plan; i < first_step + p->in_step; i++)
+        note_uses(&p->book, &p->book.node[p->order[i]], (int64_t)i, i >= first_step, end);
 }
 
 static bool measure(heed_plan *p, heed_error *err) {

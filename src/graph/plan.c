@@ -85,20 +85,25 @@ static bool add_watch(heed_plan *p, size_t *cap, const heed_named *named, heed_e
     return true;
 }
 
+/* All values that a path or pattern names; only a pattern may name none. */
+static bool watch_path(heed_plan *p, const char *path, size_t *cap, heed_error *err) {
+    bool found = strchr(path, '*') != NULL;
+    for (size_t i = 0; i < p->book.nameds; i++) {
+        if (!heed_path_matches(path, p->book.named[i].path))
+            continue;
+        if (!add_watch(p, cap, &p->book.named[i], err))
+            return false;
+        found = true;
+    }
+    return found || heed_fail(err, HEED_NAME, "nothing in the model is called '%s'", path);
+}
+
 static bool watch(heed_plan *p, const heed_plan_options *o, heed_error *err) {
     size_t cap = 0;
     bool any = false;
     for (const char *const *w = o->watch; w && *w; w++) {
-        bool found = strchr(*w, '*') != NULL;
-        for (size_t i = 0; i < p->book.nameds; i++) {
-            if (!heed_path_matches(*w, p->book.named[i].path))
-                continue;
-            if (!add_watch(p, &cap, &p->book.named[i], err))
-                return false;
-            found = true;
-        }
-        if (!found)
-            return heed_fail(err, HEED_NAME, "nothing in the model is called '%s'", *w);
+        if (!watch_path(p, *w, &cap, err))
+            return false;
         any = true;
     }
     for (const heed_value *v = o->keep; v && v->id; v++)

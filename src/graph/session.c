@@ -261,7 +261,7 @@ static bool in_part(const heed_session *s, const heed_slot *v, bool once) {
     return once == step;
 }
 
-static bool inputs_sound(heed_session *s, bool once, heed_error *err) {
+static bool spaces_sound(heed_session *s, bool once, heed_error *err) {
     const heed_record_book *k = &s->plan->book;
     for (size_t i = 0; i < k->spaces; i++)
         if (!k->space[i].of && !s->cut[i].set && !(once && i + 1 == s->plan->step_space))
@@ -270,6 +270,13 @@ static bool inputs_sound(heed_session *s, bool once, heed_error *err) {
     for (size_t i = 0; i < k->spaces; i++)
         if (k->space[i].bounded && !positions_in_range(s, (uint32_t)i + 1, err))
             return false;
+    return true;
+}
+
+static bool inputs_sound(heed_session *s, bool once, heed_error *err) {
+    const heed_record_book *k = &s->plan->book;
+    if (!spaces_sound(s, once, err))
+        return false;
     for (size_t i = 0; i < k->inputs; i++) {
         const heed_slot *v = heed_slot_at(k, k->input[i].value);
         if (k->input[i].limit && v->used && in_part(s, v, once) &&
