@@ -39,9 +39,9 @@ static double softmax_off(int64_t n, const float *x, double max, double differen
 
 static void fill_logits(int64_t n, int shift, dice *d) {
     walled_make(&x_buf, n, shift);
-    float size = shift % 3 ? 4.0f : 60.0f;
+    float size = shift % 3 ? 4.0f : 60.0f, middle = shift % 5 ? 0 : -500.0f;
     for (int64_t i = 0; i < n; i++) {
-        x_buf.p[i] = roll_between(d, -size, size);
+        x_buf.p[i] = middle + roll_between(d, -size, size);
     }
 }
 
