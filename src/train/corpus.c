@@ -133,36 +133,53 @@ static bool encode_all(heed_pairs *pairs, const heed_host *host, const heed_toke
     return ok;
 }
 
-static bool make_train(heed_corpus *c, const heed_recipe *recipe, const char *tokenizer,
-                       const heed_notes *notes, heed_error *err) {
-    heed_parallel text = {0};
-    part_files files = train_files(&recipe->data);
-    if (!read_part(&text, c->host, &recipe->data, &files, notes, err)) {
-        return false;
-    }
-    c->tokenizer = tokenizer ? heed_tokenizer_open(c->host, tokenizer, err)
-                             : heed_recipe_make_tokenizer(recipe, c->host, &text, notes, err);
-    bool ok = c->tokenizer && encode_all(&c->train, c->host, c->tokenizer, &text, err);
-    heed_parallel_free(&text);
-    if (ok) {
-        c->source_tokens = c->train.source.start[c->train.n];
-        c->target_tokens = c->train.target.start[c->train.n];
-    }
-    return ok;
-}
+/* ---- Both parts ------------------------------------------------------------------------------ */
 
-bool heed_corpus_read(heed_corpus *corpus, const heed_host *host, const heed_recipe *recipe,
-                      const char *tokenizer, const heed_notes *notes, heed_error *err) {
-    corpus->host = corpus->train.host = corpus->valid.host = host;
-    if (!make_train(corpus, recipe, tokenizer, notes, err)) {
+static bool read_both(heed_corpus *c, heed_parallel *train, const heed_recipe *recipe,
+                      const heed_notes *notes, heed_error *err) {
+    part_files files = train_files(&recipe->data);
+    if (!read_part(train, c->host, &recipe->data, &files, notes, err)) {
         return false;
     }
     if (!heed_recipe_validates(recipe)) {
         return true;
     }
-    part_files files = valid_files(&recipe->data);
-    return read_part(&corpus->valid_text, host, &recipe->data, &files, notes, err) &&
-           encode_all(&corpus->valid, host, corpus->tokenizer, &corpus->valid_text, err);
+    files = valid_files(&recipe->data);
+    int64_t seen = 0;
+    if (!read_part(&c->valid_text, c->host, &recipe->data, &files, notes, err) ||
+        !heed_count_seen(c->host, train, &c->valid_text, &seen, err)) {
+        return false;
+    }
+    if (seen > 0) {
+        heed_note(notes,
+                  "%" PRId64 " of %" PRId64 " validation pairs stand in the training pairs too: "
+                  "validation flatters the model",
+                  seen, c->valid_text.n);
+    }
+    return true;
+}
+
+static bool make_ids(heed_corpus *c, const heed_parallel *train, const heed_recipe *recipe,
+                     const char *tokenizer, const heed_notes *notes, heed_error *err) {
+    c->tokenizer = tokenizer ? heed_tokenizer_open(c->host, tokenizer, err)
+                             : heed_recipe_make_tokenizer(recipe, c->host, train, notes, err);
+    if (!c->tokenizer || !encode_all(&c->train, c->host, c->tokenizer, train, err) ||
+        !encode_all(&c->valid, c->host, c->tokenizer, &c->valid_text, err)) {
+        return false;
+    }
+    c->source_tokens = c->train.source.start[c->train.n];
+    c->target_tokens = c->train.target.start[c->train.n];
+    return true;
+}
+
+bool heed_corpus_read(heed_corpus *corpus, const heed_host *host, const heed_recipe *recipe,
+                      const char *tokenizer, const heed_notes *notes, heed_error *err) {
+    heed_parallel train = {.host = host};
+    corpus->host = corpus->train.host = corpus->valid.host = corpus->valid_text.host = host;
+    bool ok = read_both(corpus, &train, recipe, notes, err) &&
+              make_ids(corpus, &train, recipe, tokenizer, notes, err);
+    heed_parallel_free(&train);
+    return ok;
 }
 
 void heed_corpus_free(heed_corpus *corpus) {

@@ -33,6 +33,10 @@ void heed_corpus_free(heed_corpus *corpus);
 /* Does the recipe name validation pairs? */
 bool heed_recipe_validates(const heed_recipe *recipe);
 
+/* How many pairs of `other` stand in `text`, compared without case, punctuation and space. */
+bool heed_count_seen(const heed_host *host, const heed_parallel *text, const heed_parallel *other,
+                     int64_t *seen, heed_error *err);
+
 /* Learns the recipe's tokenizer from both sides of the pairs, or opens its file. */
 heed_tokenizer *heed_recipe_make_tokenizer(const heed_recipe *recipe, const heed_host *host,
                                            const heed_parallel *text, const heed_notes *notes,

@@ -170,6 +170,14 @@ static void tell_long(const heed_trainer *t) {
     }
 }
 
+/* Norms behind the sums need small steps at first (Xiong et al. 2020). */
+static void tell_warmup(const heed_trainer *t) {
+    if (t->recipe->model.norm_position == HEED_RECIPE_POST && t->recipe->train.warmup < 2) {
+        heed_note(&t->notes, "model.norm_position post without train.warmup seldom learns: "
+                             "set a warm-up, or pre");
+    }
+}
+
 static bool make_batches(heed_trainer *t, heed_error *err) {
     const heed_recipe_data *d = &t->recipe->data;
     const heed_config *c = heed_model_config(t->model);
@@ -188,6 +196,7 @@ static bool make_batches(heed_trainer *t, heed_error *err) {
         return false;
     }
     tell_long(t);
+    tell_warmup(t);
     int64_t batches = heed_batches_next(t->batches)->count;
     t->an_epoch = (batches + t->recipe->train.accumulate - 1) / t->recipe->train.accumulate;
     return heed_batches_seek(t->batches, 0, 0, err);

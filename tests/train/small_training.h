@@ -74,12 +74,15 @@ typedef struct {
     int steps, valids, saves, dones, notes;
     int64_t stop_at, best; /* best: update of the last best validation */
     volatile bool cancel;
+    char said[2000]; /* all notes */
 } seen;
 
 static inline void on_note(void *ctx, const char *line) {
     seen *s = ctx;
     assert_true(strlen(line) > 0);
     s->notes++;
+    size_t n = strlen(s->said);
+    snprintf(s->said + n, sizeof s->said - n, "%s\n", line);
 }
 
 static inline void on_progress(void *ctx, const heed_training_progress *p) {

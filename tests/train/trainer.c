@@ -185,6 +185,37 @@ static void wrong_data_is_refused(void **state) {
     expect_error(&err, HEED_SHAPE, "model.width 17 is not a multiple of model.heads 2");
 }
 
+/* A corpus file and what the user is told about it. */
+static void expect_notes(const char *text, const char *setting, const char *part) {
+    heed_error err = {0};
+    seen what = {0};
+    char path[TEST_PATH + 64];
+    settings s = small("notes");
+    snprintf(path, sizeof path, "%s/other.tsv", folder);
+    write_text(path, text);
+    set(&s, setting, path);
+    set(&s, "data.split_valid=0");
+    set(&s, "data.max_source=4");
+    heed_trainer *t = opened(&s, HEED_START_OVER, 1, &what, &err);
+    if (!t || !strstr(what.said, part)) {
+        fail_msg("wanted '%s', got '%s'%s", part, what.said, err.text);
+    }
+    heed_trainer_free(t);
+}
+
+static void what_is_odd_is_told(void **state) {
+    (void)state;
+    expect_notes("red tall dog\tdog tall red\nRed, tall dog!\tdog tall red\na\tb\n",
+                 "data.valid=%s", "2 of 3 validation pairs stand in the training pairs too");
+    expect_notes(
+        "red\tblue\n\tcat\nsun\t \nsea\tsun\n", "data.train=%s",
+        "data.train: 2 of 4 pairs have an empty side and are left out, the first in line 2");
+    expect_notes(
+        "red\tblue\nred red red red red\tcat\nsea\tsun\n", "data.train=%s",
+        "1 of 3 training pairs are longer than data.max_source 4 or data.max_target 32 and "
+        "were left out, the first in line 2");
+}
+
 int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, drop_folder)
     const struct CMUnitTest tests[] = {
@@ -199,6 +230,7 @@ int main(void) {
         IN_FOLDER(a_time_limit_ends_it),
         IN_FOLDER(a_loss_that_is_no_number_ends_it),
         IN_FOLDER(wrong_data_is_refused),
+        IN_FOLDER(what_is_odd_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
