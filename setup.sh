@@ -118,6 +118,12 @@ test_all() { # nothing, or "all"
     quietly build-clang cmake --build build/clang
     run_tests clang -LE slow
     shellcheck -s sh setup.sh .ci/run tools/*.sh tests/*/*.sh
+    if "${PYTHON:-python3}" -c 'import torch, transformers' 2>/dev/null; then
+        say 'opening trained models in transformers'
+        "${PYTHON:-python3}" tools/check_transformers.py --heed "$HEED"
+    else
+        say 'skipped tools/check_transformers.py: it wants the packages of bench/requirements.txt'
+    fi
 }
 
 case ${1:-help} in

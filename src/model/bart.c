@@ -118,7 +118,8 @@ bool heed_bart_expresses(const heed_config *c, bool pre_norm, char *why, size_t 
     const char *obstacle = first_obstacle(&c->encoder, pre_norm);
     if (!obstacle)
         obstacle = first_obstacle(&c->decoder, pre_norm);
-    if (!obstacle && c->share_embeddings != c->tie_output)
+    bool output_alone = c->tie_output && !c->share_embeddings; /* Marian alone has a key for it */
+    if (!obstacle && c->share_embeddings != c->tie_output && (pre_norm || !output_alone))
         obstacle = "only some of the tables tied";
     if (!obstacle && !c->logits_bias)
         obstacle = "logits without bias";

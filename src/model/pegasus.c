@@ -14,6 +14,10 @@ static bool expresses(const heed_config *c, char *why, size_t size) {
     return heed_bart_expresses(c, true, why, size);
 }
 
+/* Of the encoder, of the decoder. */
+static const char *const sinusoids[] = {"model.encoder.embed_positions.weight",
+                                        "model.decoder.embed_positions.weight", NULL};
+
 const heed_family heed_family_pegasus = {.type = "pegasus",
                                          .architecture = "PegasusForConditionalGeneration",
                                          .keys = heed_bart_keys,
@@ -22,4 +26,5 @@ const heed_family heed_family_pegasus = {.type = "pegasus",
                                          .record = heed_record_encoder_decoder,
                                          .weights = heed_bart_weights,
                                          .values = heed_bart_values,
-                                         .unused = heed_bart_unused};
+                                         .unused = heed_bart_unused,
+                                         .sinusoids = sinusoids};

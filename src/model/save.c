@@ -7,6 +7,7 @@
 
 #include "base/fs.h"
 #include "graph/op.h"
+#include "op/sinusoid.h"
 
 #include <string.h>
 
@@ -88,19 +89,42 @@ static bool describe(const heed_model *m, heed_region *names, const heed_weight_
     return copy != NULL;
 }
 
+/* Tables that are no weights of ours, behind the weights in list[n]; counts them up. */
+static bool add_sinusoids(const heed_model *m, heed_region *region, heed_tensor *list, int64_t *n,
+                          heed_error *err) {
+    const heed_stack *s = &m->config.encoder;
+    for (const char *const *name = m->family->sinusoids; name && *name; name++) {
+        size_t count = (size_t)(s->max_positions * s->width);
+        float *table = heed_region_alloc(region, count, sizeof *table, err);
+        if (!table)
+            return false;
+        heed_fill_sinusoids(table, s->width, false, 0, s->max_positions);
+        list[(*n)++] = (heed_tensor){.name = *name,
+                                     .type = HEED_F32,
+                                     .rank = 2,
+                                     .dim = {s->max_positions, s->width},
+                                     .data = table,
+                                     .bytes = count * sizeof *table};
+    }
+    return true;
+}
+
+enum { TABLES = 2 }; /* at most */
+
 static bool save_weights(const heed_model *m, const char *folder, heed_error *err) {
     const heed_host *host = heed_model_host(m);
     int64_t n = heed_weights_count(m->weights);
-    heed_region names = {.host = host};
-    heed_tensor *list = heed_alloc(host, (size_t)n, sizeof *list, err);
+    heed_region region = {.host = host};
+    heed_tensor *list = heed_alloc(host, (size_t)n + TABLES, sizeof *list, err);
     char path[PATH];
     bool fine = list && heed_join_path(path, sizeof path, folder, "model.safetensors", err);
     for (int64_t i = 0; fine && i < n; i++)
-        fine = describe(m, &names, heed_weights_at(m->weights, i), &list[i], err);
+        fine = describe(m, &region, heed_weights_at(m->weights, i), &list[i], err);
     heed_meta format = {"format", "pt"};
-    fine = fine && heed_tensors_write(host, path, list, n, &format, 1, err);
+    fine = fine && add_sinusoids(m, &region, list, &n, err) &&
+           heed_tensors_write(host, path, list, n, &format, 1, err);
     heed_free(host, list);
-    heed_region_free(&names);
+    heed_region_free(&region);
     return fine;
 }
 
