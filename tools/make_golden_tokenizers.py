@@ -178,6 +178,14 @@ def sweep(of):
     return sums
 
 
+def alone(word):
+    """A tokenizer that gives 1 for the word where it stands alone."""
+    model = {"type": "WordLevel", "vocab": {"?": 0, word: 1}, "unk_token": "?"}
+    token = {"id": 1, "content": word, "single_word": True, "special": False}
+    flags = {"lstrip": False, "rstrip": False, "normalized": False}
+    return Tokenizer.from_str(json.dumps(whole({"model": model, "added_tokens": [token | flags]})))
+
+
 def sweeps():
     out = {}
     for name in ["NFC", "NFD", "NFKC", "NFKD", "Lowercase"]:
@@ -193,6 +201,7 @@ def sweeps():
         ("number", pre_tokenizers.Digits(True)),
     ]:
         out[name] = sweep(lambda c, p=part: "1" if len(p.pre_tokenize_str(f"a{c}b")) > 1 else "0")
+    out["word"] = sweep(lambda c, t=alone("a"): "0" if t.encode(f"a{c}").ids[0] == 1 else "1")
     return out
 
 

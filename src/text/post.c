@@ -134,7 +134,9 @@ static bool apply_template(const void *settings, heed_work *work) {
         at = (uint32_t)work->n;
     }
     size_t made = out->n - first - n;
-    memmove(out->item + first, out->item + first + n, made * sizeof *out->item);
+    if (made > 0) {
+        memmove(out->item + first, out->item + first + n, made * sizeof *out->item);
+    }
     out->n = first + made;
     return true;
 }

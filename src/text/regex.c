@@ -1,7 +1,8 @@
 /* regex.c: from Oniguruma's Ruby syntax to PCRE2's.
  *
  * Method: one pass that copies what means the same in both, spells out \s, \w and their opposites
- * as sets of code points, and refuses the rest: silence would mean other ids.
+ * as sets of code points, and refuses the rest: silence would mean other ids. What is left is the
+ * Unicode version of \p{...}: letters newer than PCRE2's tables are none here.
  * Source: Oniguruma, doc/RE; pcre2pattern(3).
  * SPDX-License-Identifier: MIT
  */
@@ -18,7 +19,11 @@
     "\\x00-\\x08\\x0e-\\x1f\\x21-\\x{84}\\x{86}-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}"       \
     "\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}"                 \
     "\\x{3001}-\\x{10ffff}"
-#define WORD "\\p{L}\\p{M}\\p{Nd}\\p{Pc}"
+/* Its \w: letters, marks, decimal digits and letter numbers, connectors, the superscripts and
+ * fractions of Latin-1, letters in circles and squares. */
+#define WORD                                                                                       \
+    "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}\\x{24b6}-\\x{24e9}"     \
+    "\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}"
 
 typedef struct {
     const char *s;

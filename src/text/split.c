@@ -1,7 +1,7 @@
 /* split.c: the five behaviours, each a rule for whether a cut joins the one beside it.
  *
  * Source: the ids of the `tokenizers` library; "the-final--countdown" cut at '-' is its example for
- * all five, see tests/text/pretokenize.c.
+ * all five, see tools/tokenizer_cases.py.
  * SPDX-License-Identifier: MIT
  */
 #include "text/split.h"

@@ -244,7 +244,9 @@ static bool finish(heed_lattice *l, heed_train *train) {
     for (size_t id = 0; id < train->n_pieces; id++) { /* a character that never occurred: lowest */
         train->piece[id].score = id < train->first_char ? NAME_SCORE : lowest;
     }
-    qsort(l->piece + l->n_single, l->n - l->n_single, sizeof *l->piece, by_score);
+    if (l->n > l->n_single) {
+        qsort(l->piece + l->n_single, l->n - l->n_single, sizeof *l->piece, by_score);
+    }
     for (size_t i = 0; i < l->n; i++) {
         if (i >= l->n_single && train->n_pieces >= (size_t)train->set.vocab_size) {
             break;

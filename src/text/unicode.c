@@ -72,6 +72,17 @@ bool heed_is_number(uint32_t cp) {
     return (c >= UTF8PROC_CATEGORY_ND && c <= UTF8PROC_CATEGORY_NO) || IN(late_numbers, cp);
 }
 
+/* Letters, marks and digits since Unicode 15. */
+static const range late_words[] = {
+    {0x897, 0x897},     {0x1c89, 0x1c8a},   {0xa7cb, 0xa7cd},   {0xa7da, 0xa7dc},
+    {0x105c0, 0x105f3}, {0x10d40, 0x10d65}, {0x10d69, 0x10d6d}, {0x10d6f, 0x10d85},
+    {0x10ec2, 0x10ec4}, {0x10efc, 0x10efc}, {0x11380, 0x11389}, {0x1138b, 0x1138b},
+    {0x1138e, 0x1138e}, {0x11390, 0x113b5}, {0x113b7, 0x113c0}, {0x113c2, 0x113c2},
+    {0x113c5, 0x113c5}, {0x113c7, 0x113ca}, {0x113cc, 0x113d3}, {0x113e1, 0x113e2},
+    {0x116d0, 0x116e3}, {0x11bc0, 0x11be0}, {0x11bf0, 0x11bf9}, {0x11f5a, 0x11f5a},
+    {0x13460, 0x143fa}, {0x16100, 0x16139}, {0x16d40, 0x16d6c}, {0x16d70, 0x16d79},
+    {0x18cff, 0x18cff}, {0x1ccf0, 0x1ccf9}, {0x1e5d0, 0x1e5fa}, {0x2ebf0, 0x2ee5d}};
+
 bool heed_is_word(uint32_t cp) {
     static const range also[] = {/* alphabetic symbols, and the two joiners */
                                  {0x200c, 0x200d},
@@ -81,7 +92,7 @@ bool heed_is_word(uint32_t cp) {
                                  {0x1f170, 0x1f189}};
     utf8proc_category_t c = category(cp);
     return (c >= UTF8PROC_CATEGORY_LU && c <= UTF8PROC_CATEGORY_NL) || c == UTF8PROC_CATEGORY_PC ||
-           IN(also, cp);
+           IN(also, cp) || IN(late_words, cp);
 }
 
 /* Capitals since Unicode 15: their lower case lies at a fixed distance. */
