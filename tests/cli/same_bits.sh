@@ -82,7 +82,7 @@ for isa in ref avx2 avx512; do
             same "line $line alone on $isa" its-answer.txt one-answer.txt
         done
     done
-    echo "$isa: the same"
+    echo "compared on $isa"
 done
 [ "$(sort -u answers.txt | wc -l)" -gt 3 ] || { echo 'all answers are the same one'; bad=1; }
 exit $bad
