@@ -41,10 +41,26 @@ started=$(now)
 whole=$(($(now) - started))
 echo "seed $seed; the straight run took $whole ms"
 
-# One leg is killed after a random time of at most twice its share.
+bad=0
+compare() { # the killed one with the straight one: weights, metrics, the names of all files
+    echo "resumed behind updates$(sed -n 's/^resumed behind update/ /p' killed.log | tr -d '\n')"
+    for file in model.safetensors config.json generation_config.json tokenizer.json; do
+        cmp "straight/$file" "killed/$file" || bad=1
+    done
+    for folder in straight killed; do
+        grep -v '"speed"' $folder/metrics.jsonl >$folder.metrics
+        (cd $folder && find . -type f | sort) >$folder.files
+    done
+    cmp straight.metrics killed.metrics || bad=1
+    diff straight.files killed.files || bad=1
+    rm -rf killed killed.log
+}
+
+# A leg is killed after a random time of at most twice its share. Where a training gets to its end
+# in spite of that, the next leg begins another one.
 moments=$(awk -v seed="$seed" -v n=$((20 * kills)) -v most=$((2 * whole / kills)) \
     'BEGIN { srand(seed); for (i = 0; i < n; i++) printf "%.3f\n", rand() * (most + 60) / 1000 }')
-killed=0 finished=0
+killed=0
 for moment in $moments; do
     (train killed) &
     leg=$!
@@ -54,30 +70,17 @@ for moment in $moments; do
     wait $leg 2>/dev/null || status=$?
     case $status in
     137) killed=$((killed + 1)) ;;
-    0) finished=1 ;;
+    0) compare ;;
     *)
         echo "status $status:"
         tail -n 3 killed.log
         exit 1
         ;;
     esac
-    if [ $killed -ge "$kills" ] || [ $finished -eq 1 ]; then
-        break
-    fi
+    [ $killed -lt "$kills" ] || break
 done
-[ $finished -eq 1 ] || (train killed) || { tail -n 3 killed.log; exit 1; }
-
-bad=0
-[ $killed -ge "$kills" ] || { echo "finished after $killed kills of $kills"; bad=1; }
-echo "$killed kills; resumed behind updates$(sed -n 's/^resumed behind update/ /p' killed.log | tr -d '\n')"
-for file in model.safetensors config.json generation_config.json tokenizer.json; do
-    cmp "straight/$file" "killed/$file" || bad=1
-done
-for folder in straight killed; do
-    grep -v '"speed"' $folder/metrics.jsonl >$folder.metrics
-    # What stands in the folder and in its checkpoints, whatever the moment of the kill.
-    (cd $folder && find . -type f | sort) >$folder.files
-done
-cmp straight.metrics killed.metrics || bad=1
-diff straight.files killed.files || bad=1
+(train killed) || { tail -n 3 killed.log; exit 1; }
+compare
+echo "$killed kills"
+[ $killed -ge "$kills" ] || bad=1
 exit $bad
