@@ -223,6 +223,44 @@ static void test_positions(void **state) {
     close_rig(&r);
 }
 
+/* Equal weights on values of 1: the output counts what is kept. Rows and heads draw apart, the
+ * share is p up to five deviations, and outside of training nothing is dropped. */
+static void test_dropout_share(void **state) {
+    (void)state;
+    attend a = {.o = {.heads = 2, .dropout = 0.25}, .d = 1, .e = 1};
+    test_input input[ATTEND_INPUTS];
+    test_case c = attend_case(&a, input);
+    c.n = 1;
+    c.rows[0] = 100;
+    rig r;
+    start_rig(&r, &(rig_options){.c = &c, .mode = HEED_TRAIN, .threads = 1, .only = -1});
+    double kept = 0;
+    int heads_apart = 0, rows_apart = 0;
+    for (int i = 0; i < 200; i++) {
+        heed_numbers(r.s, "q")[i] = 0;
+        heed_numbers(r.s, "v")[i] = 1;
+    }
+    run_rig(&r);
+    const heed_number *out = out_of(&r).data;
+    for (int i = 0; i < 200; i++) {
+        kept += (double)out[i] * 0.75 * 100;
+        heads_apart += out[i] != out[i ^ 1];
+        rows_apart += out[i] != out[(i + 2) % 200];
+    }
+    assert_true(fabs(kept - 15000) < 5 * sqrt(20000 * 0.25 * 0.75));
+    assert_true(heads_apart > 120 && rows_apart > 120);
+    close_rig(&r);
+    start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
+    for (int i = 0; i < 200; i++) {
+        heed_numbers(r.s, "v")[i] = 1;
+    }
+    run_rig(&r);
+    for (int i = 0; i < 200; i++) {
+        expect_near((double)out_of(&r).data[i], 1, 1, 200, "out", i);
+    }
+    close_rig(&r);
+}
+
 typedef struct {
     int64_t q, k, v;
     heed_attention_options o;
@@ -279,6 +317,7 @@ int main(void) {
         cmocka_unit_test(test_known),      cmocka_unit_test(test_no_key),
         cmocka_unit_test(test_hidden_nan), cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_leak),       cmocka_unit_test(test_large_scores),
-        cmocka_unit_test(test_positions),  cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_positions),  cmocka_unit_test(test_dropout_share),
+        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,7 @@ typedef struct {
 
 typedef struct {
     const test_case *c;
+    counting_host *host;
     heed_engine *engine;
     heed_weights *weights;
     heed_plan *plan;
@@ -204,8 +205,11 @@ static inline heed_value loss_of(heed_build *b, const test_case *c, heed_value o
 static inline bool open_rig(rig *r, const rig_options *o, heed_error *err) {
     const test_case *c = o->c;
     *r = (rig){.c = c};
-    r->engine = heed_engine_new(NULL, o->threads, NULL, err);
-    r->weights = heed_weights_new(NULL, err);
+    r->host = malloc(sizeof *r->host);
+    assert_non_null(r->host);
+    counting_host_init(r->host, 0, false);
+    r->engine = heed_engine_new(&r->host->host, o->threads, NULL, err);
+    r->weights = heed_weights_new(&r->host->host, err);
     assert_non_null(r->engine);
     assert_non_null(r->weights);
     heed_build *b = heed_build_new(r->engine, o->mode, r->weights, err);
@@ -267,14 +271,19 @@ static inline void close_rig(rig *r) {
     heed_plan_free(r->plan);
     heed_weights_free(r->weights);
     heed_engine_free(r->engine);
+    assert_int_equal(r->host->live, 0);
+    free(r->host);
 }
 
+/* A run takes no memory. */
 static inline void run_rig(rig *r) {
     heed_error err = {0};
+    long asked = r->host->asked;
     heed_weights_zero_grad(r->weights);
     if (!heed_run(r->s, &err)) {
         fail_msg("%s", err.text);
     }
+    assert_int_equal(r->host->asked, asked);
 }
 
 /* Opens, fills and runs. */

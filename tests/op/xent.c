@@ -152,6 +152,15 @@ static void test_blocks(void **state) {
     start_rig(&one, &o);
     o.threads = 3;
     try_same(&one, o, "three threads");
+    if (sizeof(heed_number) == sizeof(double)) {
+        heed_weight_entry *w = heed_weights_at(one.weights, 0);
+        heed_number *g = copy_numbers(w->grad, 3),
+                    *dx = copy_numbers(input_gradient(&one, "x").data, 12040);
+        check_gradient(&one, w->data, g, 3, "w");
+        check_gradient(&one, heed_numbers(one.s, "x") + 12030, dx + 12030, 3, "x");
+        free(g);
+        free(dx);
+    }
     close_rig(&one);
 }
 
