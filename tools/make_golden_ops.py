@@ -1,7 +1,7 @@
 """Writes tests/golden/ops/: what transformers computes for distances between positions.
 
-  t5_buckets.txt    lines "causal buckets max_distance first", then the bucket of each distance (key position -
-                    query position) from `first` to -`first`
+  t5_buckets.txt    lines "causal buckets max_distance first", then the bucket of each distance
+                    (key position - query position) from `first` to -`first`
   alibi_slopes.txt  lines "heads", then the slope of each head
 
 Needs: torch==2.15.0 transformers==5.24.0

@@ -87,7 +87,8 @@ static inline void try_alone(const rig *all, heed_mode mode) {
 /* Compares `gradient` with (loss(x + h) - loss(x - h)) / 2h for each of the n numbers at x. */
 static inline void check_gradient(rig *r, heed_number *x, const heed_number *gradient, int64_t n,
                                   const char *name) {
-    double h = 1e-5, size = 1e-3, *slope = malloc((size_t)(n + 1) * sizeof *slope);
+    double h = 1e-5, size = 1e-3 * (1 + fabs(loss_now(r))),
+           *slope = malloc((size_t)(n + 1) * sizeof *slope);
     assert_non_null(slope);
     for (int64_t i = 0; i < n; i++) {
         heed_number old = x[i];

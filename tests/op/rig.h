@@ -178,7 +178,7 @@ static inline void fill_input(rig *r, const test_input *in) {
     }
 }
 
-static inline void fill_probe(rig *r, int64_t only) {
+static inline void fill_probe(rig *r) {
     heed_number *probe = heed_numbers(r->s, "probe");
     if (!probe) {
         return;
@@ -187,7 +187,6 @@ static inline void fill_probe(rig *r, int64_t only) {
     for (int64_t i = 0; i < r->rows * cols; i++) {
         probe[i] = (heed_number)(2 * unit_at("probe", r->first_row + i / cols, i % cols) - 1);
     }
-    (void)only;
 }
 
 /* The loss of a case: the sum of the output times a fixed number in each place. */
@@ -230,8 +229,10 @@ static inline bool open_rig(rig *r, const rig_options *o, heed_error *err) {
         }
     }
     if (o->watch_all) {
-        *next++ = "*.*.*";
         *next++ = "*";
+        *next++ = "*.*.*";
+        *next++ = "*.*.*.*.*";
+        *next++ = "*.*.*.*.*.*";
     }
     int64_t rows = total(c->rows, c->n), keys = total(c->keys, c->n);
     heed_capacity capacity[] = {{.space = "rows", .rows = rows, .sequences = c->n, .longest = rows},
@@ -262,7 +263,7 @@ static inline bool open_rig(rig *r, const rig_options *o, heed_error *err) {
             fill_input(r, in);
         }
     }
-    fill_probe(r, o->only);
+    fill_probe(r);
     return true;
 }
 
