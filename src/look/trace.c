@@ -240,7 +240,7 @@ static bool add_watched(trace *t, heed_error *err) {
 }
 
 static bool add_loss(trace *t, heed_error *err) {
-    float *out = add(t, "loss", 0, NULL, err);
+    float *out = add(t, "loss", 0, (const int64_t[]){0}, err);
     if (out) {
         out[0] = heed_read_value(t->session, t->loss).data[0] / (float)t->counted;
     }
