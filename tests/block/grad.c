@@ -1,5 +1,6 @@
-/* grad.c: whole stacks through the harness of the ops: every kind of position, norm, feed-forward and dropout,
- * gradients of every weight and input through cross-attention into the encoder.
+/* grad.c: whole stacks through the harness of the ops: every kind of position, norm,
+ * feed-forward and dropout, gradients of every weight and input through cross-attention into
+ * the encoder.
  * SPDX-License-Identifier: MIT
  */
 #include "block/stacks.h"

@@ -1,10 +1,10 @@
-/* stack.c: what a stack declares and names, where its dropouts stand, what it refuses; the encoder's share of the
- * decoder runs once; cached decoding gives the bits of one pass.
+/* stack.c: what a stack declares and names, where its dropouts stand, what it refuses; the
+ * encoder's share of the decoder runs once; cached decoding gives the bits of one pass.
  * SPDX-License-Identifier: MIT
  */
 #include "block/stacks.h"
 
-/* ---- Names ------------------------------------------------------------------------------------- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 static void test_weights(void **state) {
     (void)state;
@@ -28,7 +28,8 @@ static void test_weights(void **state) {
         assert_int_equal(e->rows, want[i].rows);
         assert_int_equal(e->cols, want[i].cols);
     }
-    /* Of each layer: attention 4 products and a norm, feed-forward 2 and a norm; and two last norms. */
+    /* Of each layer: attention 4 products and a norm, feed-forward 2 and a norm; and two last
+     * norms. */
     assert_int_equal(heed_weights_count(r.weights), 2 * (10 + 6) + 2 * (10 + 10 + 6) + 4);
     close_rig(&r);
 }
@@ -54,10 +55,11 @@ static void test_values(void **state) {
     close_rig(&r);
 }
 
-/* ---- Dropout ----------------------------------------------------------------------------------- */
+/* ---- Dropout --------------------------------------------------------------------------------- */
 
-/* With all weights 0 but the last norms' a layer passes x on; what is left of it shows where dropout is:
- * on the embeddings it takes elements out, behind a block that adds nothing it does not. */
+/* With all weights 0 but the last norms' a layer passes x on; what is left of it shows where
+ * dropout is: on the embeddings it takes elements out, behind a block that adds nothing it does
+ * not. */
 static void test_dropout_places(void **state) {
     (void)state;
     stacks s = {.stack = small_stack()};
@@ -82,7 +84,7 @@ static void test_dropout_places(void **state) {
     close_rig(&r);
 }
 
-/* ---- Step by step ------------------------------------------------------------------------------- */
+/* ---- Step by step ---------------------------------------------------------------------------- */
 
 typedef struct {
     heed_engine *engine;
@@ -160,8 +162,8 @@ static void test_cached(void **state) {
     }
 }
 
-/* The encoder and the cross-attention's keys and values belong to the part that runs once: a step does not read
- * the source again. */
+/* The encoder and the cross-attention's keys and values belong to the part that runs once: a
+ * step does not read the source again. */
 static void test_once(void **state) {
     (void)state;
     stacks s = {.stack = small_stack(), .decoder = true}, alone = {.stack = small_stack()};
@@ -185,7 +187,7 @@ static void test_once(void **state) {
     close_decoder(&e);
 }
 
-/* ---- Refusals ----------------------------------------------------------------------------------- */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 static void test_refusals(void **state) {
     (void)state;

@@ -1,4 +1,5 @@
-/* stacks.h: a decoder over an encoder's memory, or an encoder alone, as the tests of blocks record them.
+/* stacks.h: a decoder over an encoder's memory, or an encoder alone, as the tests of blocks
+ * record them.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_TESTS_BLOCK_STACKS_H
