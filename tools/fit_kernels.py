@@ -12,7 +12,7 @@ mp.mp.dps = 60
 
 
 def remez(value, basis, weight, lo, hi, rounds=12):
-    """c with sum c[i] basis(i, x) ~ value(x) on [lo, hi], the largest |error| weight(x) smallest."""
+    """c with sum c[i] basis(i, x) ~ value(x) on [lo, hi], the largest |error| weight(x) least."""
     n, term = basis["n"], basis["term"]
     points = [(lo + hi) / 2 - (hi - lo) / 2 * mp.cos(mp.pi * i / n) for i in range(n + 1)]
     grid = [lo + (hi - lo) * mp.mpf(i) / 4000 for i in range(4001)]

@@ -1,7 +1,7 @@
 """Writes tests/golden/optimizer/*.safetensors: ten steps of PyTorch's Adam and AdamW with clipping.
 
-Each file holds `start` (n), `grads` (10 x n) and `weights` (10 x n, after each step). The first 5 numbers
-are a parameter with weight decay, the others one without. Its metadata are the settings.
+Each file holds `start` (n), `grads` (10 x n) and `weights` (10 x n, after each step). The first 5
+numbers are a parameter with weight decay, the others one without. Its metadata are the settings.
 
 Needs: torch==2.15.0 safetensors==0.8.0 (python tools/make_golden_optimizer.py)
 SPDX-License-Identifier: MIT

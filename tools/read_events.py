@@ -1,4 +1,4 @@
-"""Reads a training's TensorBoard events with TensorBoard's own reader and compares them with its metrics.jsonl.
+"""Compares a training's TensorBoard events, by TensorBoard's own reader, with its metrics.jsonl.
 
     python tools/read_events.py FOLDER
 

@@ -7,7 +7,7 @@
  */
 #include "check.h"
 
-/* A weight below the smallest normal number may come out as 0, in its piece or where pieces merge. */
+/* A weight below the smallest normal number may come out as 0, in its piece or in the merge. */
 #define FLOOR 0x1p-124
 
 enum { MAX_KEYS = 200, MAX_QUERIES = 40, MAX_WIDTH = 80, ROWS = 256 };
