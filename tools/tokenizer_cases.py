@@ -156,11 +156,19 @@ def components():
         "a(?=b)|(?<!a)b",
         "[\\]\\-a-c]+",
         "x*",
+        "\\p{Han}+|\\p{^Hiragana}|\\p{Any}",
     ]:
         yield f"Regex {regex}", {
             "pre_tokenizer": split({"Regex": regex}, "Isolated"),
             "model": words("a", "b", "ab", "'s", "It", "12", "123", "-", "a-b", "]"),
-        }, ["It's 'T 12345 ab", "ab\nba\nb", "a-b]c x", "naïve_x é!? 中文 x½²Ⅷ 2⁷ⓐ", "", "'ſ a\u180eb"]
+        }, [
+            "It's 'T 12345 ab",
+            "ab\nba\nb",
+            "a-b]c x",
+            "naïve_x é 中文 x½²Ⅷ 2⁷ⓐ",
+            "「中。ーか",
+            "'ſ a\u180eb",
+        ]
     for scheme in ["always", "first", "never"]:
         for cut in [True, False]:
             yield f"Metaspace {scheme} {cut}", {

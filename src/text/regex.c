@@ -47,7 +47,9 @@ static bool put_set(translator *t, const char *set, bool negated) {
            heed_buf_text(t->out, "]");
 }
 
-/* What stands in braces behind \\p and \\x: that is no repetition. */
+/* Copies what stands in braces behind \p and \x: that is no repetition. A name of three letters or
+ * more is a script; PCRE2 means by it the code points that other scripts use as well, unless
+ * told. */
 static bool braces(translator *t) {
     const char *s = t->s + t->at + 2;
     size_t n = t->n - t->at - 2;
@@ -57,7 +59,10 @@ static bool braces(translator *t) {
     const char *end = memchr(s, '}', n);
     n = end ? (size_t)(end - s) + 1 : n;
     t->at += n;
-    return heed_buf_add(t->out, s, n);
+    size_t open = n > 1 && s[1] == '^' ? 2 : 1;
+    bool script = s[-1] != 'x' && n > open + 3 && strncmp(s + open, "Any}", 4) != 0;
+    return heed_buf_add(t->out, s, open) && heed_buf_text(t->out, script ? "sc:" : "") &&
+           heed_buf_add(t->out, s + open, n - open);
 }
 
 /* The byte behind a backslash. Letters and digits that are not listed are refused. */

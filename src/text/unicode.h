@@ -1,9 +1,10 @@
 /* unicode.h: questions about code points, answered as the `tokenizers` library answers them.
  *
  * That library carries tables of several Unicode versions (normal forms of version 10, punctuation
- * of version 8, numbers and case of version 17, words of version 16); utf8proc has one, and which depends on the system.
- * Where they differ, the lists in unicode.c decide, since a tokenizer.json means what that library
- * makes of it. tests/text/golden.c holds the lists against a sweep of all code points.
+ * of version 8, numbers and case of version 17, words of version 16); utf8proc has one, and which
+ * depends on the system. Where they differ, the lists in unicode.c decide, since a tokenizer.json
+ * means what that library makes of it. tests/text/golden.c holds the lists against a sweep of all
+ * code points.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_TEXT_UNICODE_H
