@@ -24,6 +24,18 @@ static inline int heed_lowest_bit(uint64_t bits) { /* bits != 0 */
 #endif
 }
 
+static inline int heed_highest_bit(uint64_t bits) { /* bits != 0 */
+#if defined(__GNUC__)
+    return 63 - __builtin_clzll(bits);
+#else
+    int i = 63;
+    while (!(bits >> i & 1)) {
+        i--;
+    }
+    return i;
+#endif
+}
+
 /* Bit j is set where query i may see key key0 + j of the piece that starts at key0. */
 static inline uint64_t heed_allowed_keys(const heed_attention *a, int64_t i, int64_t key0) {
     int64_t from = a->begin[i] - key0, to = (a->end[i] < a->keys ? a->end[i] : a->keys) - key0;

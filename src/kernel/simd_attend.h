@@ -15,38 +15,54 @@
 
 #include <string.h>
 
-enum { PIECE = HEED_KEY_PIECE, QUERIES = 16 };
+enum { PIECE = HEED_KEY_PIECE, QUERIES = 32 };
 
 /* Queries [i0, i0 + queries) against keys [key0, key0 + PIECE). */
 typedef struct {
     int64_t i0, queries, key0;
-    uint64_t allowed[QUERIES], any; /* keys that each query may see, that some query may see */
-    int list[PIECE], count;         /* those of `any`, in order */
+    uint64_t allowed[QUERIES]; /* keys of the piece that each query may see */
+    int reach[QUERIES];        /* so many of the list go up to the last of these */
+    int64_t span[QUERIES];     /* so many lanes, in whole vectors, hold all of these */
+    int list[PIECE], count;    /* keys that some query may see, in order */
     const float *k[PIECE], *v[PIECE];
 } piece;
+
+/* Lists the keys in `any`. */
+KERNEL void list_keys(const heed_attention *a, uint64_t any, piece *p) {
+    int place[PIECE];
+    p->count = 0;
+    for (uint64_t rest = any; rest; rest &= rest - 1) {
+        int j = heed_lowest_bit(rest);
+        int64_t row = heed_key_row(a, p->key0 + j);
+        place[j] = p->count;
+        p->list[p->count++] = j;
+        p->k[j] = a->k + row * a->k_stride;
+        p->v[j] = a->v + row * a->v_stride;
+    }
+    for (int64_t i = 0; i < p->queries; i++) {
+        int last = p->allowed[i] ? heed_highest_bit(p->allowed[i]) : 0;
+        p->reach[i] = p->allowed[i] ? place[last] + 1 : 0;
+        p->span[i] = p->allowed[i] ? last / LANES * LANES + LANES : 0;
+    }
+}
 
 /* Finds out what the block may see of the piece; false where that is nothing. With `only_live`,
  * queries that saw no key at all, as their lse says, are left out. */
 KERNEL bool open_piece(const heed_attention *a, int64_t i0, int64_t key0, bool only_live,
                        piece *p) {
+    uint64_t any = 0;
     p->i0 = i0;
     p->queries = a->queries - i0 < QUERIES ? a->queries - i0 : QUERIES;
     p->key0 = key0;
-    p->any = 0;
-    p->count = 0;
     for (int64_t i = 0; i < p->queries; i++) {
         bool live = !only_live || a->lse[i0 + i] != -INFINITY;
         p->allowed[i] = live ? heed_allowed_keys(a, i0 + i, key0) : 0;
-        p->any |= p->allowed[i];
+        any |= p->allowed[i];
     }
-    for (uint64_t rest = p->any; rest; rest &= rest - 1) {
-        int j = heed_lowest_bit(rest);
-        int64_t row = heed_key_row(a, key0 + j);
-        p->list[p->count++] = j;
-        p->k[j] = a->k + row * a->k_stride;
-        p->v[j] = a->v + row * a->v_stride;
+    if (any) {
+        list_keys(a, any, p);
     }
-    return p->any != 0;
+    return any != 0;
 }
 
 /* ---- Dot products ---- */
@@ -58,45 +74,63 @@ WORD void dot_tile(const int rows, int64_t width, const float *const *left_row,
     const int columns = LANES / rows;
     const float *right[LANES];
     vec sum[LANES];
-    for (int j = 0; j < columns; j++)
+    for (int j = 0; j < columns; j++) {
         right[j] = right_row[list[j < count ? j : count - 1]];
-    for (int s = 0; s < LANES; s++)
+    }
+    for (int s = 0; s < LANES; s++) {
         sum[s] = v_zero();
+    }
     EACH(width, {
         vec x[LANES];
-        for (int i = 0; i < rows; i++)
+        for (int i = 0; i < rows; i++) {
             x[i] = v_get(left_row[i] + at, left);
+        }
         for (int j = 0; j < columns; j++) {
-            vec y = v_get(right[j] + at, left);
-            for (int i = 0; i < rows; i++)
+            vec y = v_hold(v_get(right[j] + at, left));
+            for (int i = 0; i < rows; i++) {
                 sum[i * columns + j] = v_fma(x[i], y, sum[i * columns + j]);
+            }
         }
     });
     float total[LANES];
     v_store(total, v_totals(sum));
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < columns && j < count; j++)
+    bool dense = count >= columns && list[columns - 1] == list[0] + columns - 1;
+    for (int i = 0; i < rows; i++) {
+        if (dense) {
+            memcpy(out[i] + list[0], total + i * columns, (size_t)columns * sizeof *total);
+            continue;
+        }
+        for (int j = 0; j < columns && j < count; j++) {
             out[i][list[j]] = total[i * columns + j];
+        }
+    }
 }
 
-/* out[i][j] = left_row[i] . right_row[j] for `rows` left rows and each j of the list. */
-KERNEL void dots(int64_t rows, int64_t width, const float *const *left_row,
-                 const float *const *right_row, const int *list, int count, float (*out)[PIECE]) {
+/* weight[i][j] = left_row[i] . right_row[j] for the queries of the piece and each key that they may
+ * see; some others are computed on the way, and are nobody's. */
+KERNEL void dots(const piece *p, int64_t width, const float *const *left_row,
+                 const float *const *right_row, float (*out)[PIECE]) {
     enum { TOGETHER = LANES / 4 };
     int64_t i = 0;
-    for (; i + TOGETHER <= rows; i += TOGETHER)
-        for (int j = 0; j < count; j += 4)
-            dot_tile(TOGETHER, width, left_row + i, right_row, list + j, count - j, out + i);
-    for (; i < rows; i++)
-        for (int j = 0; j < count; j += LANES)
-            dot_tile(1, width, left_row + i, right_row, list + j, count - j, out + i);
+    for (; i + TOGETHER <= p->queries; i += TOGETHER) {
+        int reach = 0;
+        for (int64_t q = i; q < i + TOGETHER; q++) {
+            reach = p->reach[q] > reach ? p->reach[q] : reach;
+        }
+        for (int j = 0; j < reach; j += 4) {
+            dot_tile(TOGETHER, width, left_row + i, right_row, p->list + j, reach - j, out + i);
+        }
+    }
+    for (; i < p->queries; i++) {
+        for (int j = 0; j < p->reach[i]; j += LANES) {
+            dot_tile(1, width, left_row + i, right_row, p->list + j, p->reach[i] - j, out + i);
+        }
+    }
 }
 
 /* ---- Weighted sums ---- */
 
-/* to = (fresh ? was to + now sum : to + sum), sum over the rows in `bits`, in order, of weight
- * times row: row j at row[j], its weight at weight[j*step]. One chain, which starts from 0 where
- * fresh and from `to` otherwise. */
+/* The rows in `bits`, in order: row j at row[j], its weight at weight[j*step] of the target. */
 typedef struct {
     uint64_t bits;
     const float *const *row;
@@ -104,62 +138,97 @@ typedef struct {
     bool fresh;
 } summands;
 
+/* to = fresh ? was to + now sum : to + sum. The sum is one chain over the rows, which starts from 0
+ * where fresh and from `to` otherwise. */
 typedef struct {
     const float *weight;
     float *to;
     float was, now; /* read where fresh */
 } sum_target;
 
-/* Columns [at, at + vectors*LANES) of one or two targets, or `left` < LANES columns of one
- * vector. */
+enum { SUM_TARGETS = 3 }; /* as many targets take a row that is loaded once */
+
+/* Columns [at, at + vectors*LANES) of the targets, or `left` < LANES columns of one vector. */
 WORD void sum_tile(const int targets, const int vectors, int64_t at, int64_t left,
                    const summands *s, const sum_target *t) {
-    vec sum[2 * 8];
-    for (int q = 0; q < targets; q++)
-        for (int x = 0; x < vectors; x++)
-            sum[q * vectors + x] = s->fresh ? v_zero() : v_get(t[q].to + at + x * LANES, left);
-    for (uint64_t rest = s->bits; rest; rest &= rest - 1) {
-        int j = heed_lowest_bit(rest);
-        const float *row = s->row[j] + at;
-        vec weight[2];
-        for (int q = 0; q < targets; q++)
-            weight[q] = v_set(t[q].weight[j * s->step]);
+    vec sum[12];
+    for (int q = 0; q < targets; q++) {
         for (int x = 0; x < vectors; x++) {
-            vec y = v_get(row + x * LANES, left);
-            for (int q = 0; q < targets; q++)
-                sum[q * vectors + x] = v_fma(weight[q], y, sum[q * vectors + x]);
+            sum[q * vectors + x] = s->fresh ? v_zero() : v_get(t[q].to + at + x * LANES, left);
         }
     }
-    for (int q = 0; q < targets; q++)
+    for (uint64_t rest = s->bits; rest;) { /* run after run of neighbours */
+        int from = heed_lowest_bit(rest);
+        uint64_t ended = ~(rest >> from);
+        int run = ended ? heed_lowest_bit(ended) : 64;
+        rest &= run + from < 64 ? ~UINT64_C(0) << (run + from) : 0;
+        const float *weight[SUM_TARGETS];
+        for (int q = 0; q < targets; q++) {
+            weight[q] = t[q].weight + from * s->step;
+        }
+        for (const float *const *row = s->row + from; run > 0; run--, row++) {
+            vec w[SUM_TARGETS];
+            for (int q = 0; q < targets; q++) {
+                w[q] = v_set(*weight[q]);
+                weight[q] += s->step;
+            }
+            for (int x = 0; x < vectors; x++) {
+                vec y = v_hold(v_get(*row + at + x * LANES, left));
+                for (int q = 0; q < targets; q++) {
+                    sum[q * vectors + x] = v_fma(w[q], y, sum[q * vectors + x]);
+                }
+            }
+        }
+    }
+    for (int q = 0; q < targets; q++) {
         for (int x = 0; x < vectors; x++) {
             float *to = t[q].to + at + x * LANES;
             vec y = sum[q * vectors + x];
-            if (s->fresh)
+            if (s->fresh) {
                 y = v_fma(v_get(to, left), v_set(t[q].was), v_mul(y, v_set(t[q].now)));
+            }
             v_put(to, left, y);
         }
+    }
 }
 
 WORD void sum_columns(const int targets, int64_t columns, const summands *s, const sum_target *t) {
     int64_t at = 0;
-    if (targets == 1)
-        for (; at + 8 * LANES <= columns; at += 8 * LANES)
+    if (targets == 1) {
+        for (; at + 8 * LANES <= columns; at += 8 * LANES) {
             sum_tile(1, 8, at, LANES, s, t);
-    for (; at + 4 * LANES <= columns; at += 4 * LANES)
+        }
+    }
+    for (; at + 4 * LANES <= columns; at += 4 * LANES) {
         sum_tile(targets, 4, at, LANES, s, t);
-    for (; at + LANES <= columns; at += LANES)
+    }
+    for (; at + LANES <= columns; at += LANES) {
         sum_tile(targets, 1, at, LANES, s, t);
-    if (at < columns)
+    }
+    if (at < columns) {
         sum_tile(targets, 1, at, columns - at, s, t);
+    }
 }
 
-KERNEL void sum_rows(int64_t columns, const summands *s, const sum_target *t) {
+KERNEL void sum_for_one(int64_t columns, const summands *s, const sum_target *t) {
     sum_columns(1, columns, s, t);
 }
-
-/* For two targets with the same rows: each row is loaded once, and there are chains enough. */
-KERNEL void sum_rows_twice(int64_t columns, const summands *s, const sum_target t[2]) {
+KERNEL void sum_for_two(int64_t columns, const summands *s, const sum_target *t) {
     sum_columns(2, columns, s, t);
+}
+KERNEL void sum_for_three(int64_t columns, const summands *s, const sum_target *t) {
+    sum_columns(3, columns, s, t);
+}
+
+/* `targets` targets, at most SUM_TARGETS, with the same rows. */
+static inline void sum_rows(int64_t columns, const summands *s, const sum_target *t, int targets) {
+    if (targets == 1) {
+        sum_for_one(columns, s, t);
+    } else if (targets == 2) {
+        sum_for_two(columns, s, t);
+    } else {
+        sum_for_three(columns, s, t);
+    }
 }
 
 /* ---- Scores ---- */
@@ -178,14 +247,6 @@ static inline void gather_kept(const heed_attention *a, const piece *p, int64_t 
                                uint8_t kept[PIECE]) {
     int64_t n = a->keys - p->key0 < PIECE ? a->keys - p->key0 : PIECE;
     memcpy(kept, a->keep + (p->i0 + i) * a->keep_stride + p->key0, (size_t)n);
-}
-
-/* Vectors of a piece that hold the bits. */
-static inline int64_t span_of(uint64_t bits) {
-    int64_t last = 0;
-    for (; bits; bits >>= LANES)
-        last++;
-    return last * LANES;
 }
 
 #endif

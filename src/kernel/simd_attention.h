@@ -26,7 +26,7 @@ WORD float score_row(const heed_attention *a, const piece *p, int64_t i, float *
     if (a->bias)
         gather_bias(a, p, i, bias);
     vec max = v_set(-INFINITY), low = max, factor = v_set(a->scale);
-    for (int64_t at = 0; at < span_of(p->any); at += LANES) {
+    for (int64_t at = 0; at < p->span[i]; at += LANES) {
         vec x = v_fma(v_load(score + at), factor, v_load(bias + at));
         x = v_if_bit(p->allowed[i] >> at, x, low);
         v_store(score + at, x);
@@ -46,7 +46,7 @@ WORD float weigh_row(const heed_attention *a, const piece *p, int64_t i, float m
     if (a->keep)
         gather_kept(a, p, i, kept);
     vec sum = v_zero(), base = v_set(finite_max(max)), factor = v_set(a->keep_scale);
-    for (int64_t at = 0; at < span_of(p->any); at += LANES) {
+    for (int64_t at = 0; at < p->span[i]; at += LANES) {
         vec e = v_exp(v_sub(v_load(score + at), base));
         sum = v_add(sum, e);
         if (a->keep)
@@ -68,20 +68,22 @@ KERNEL void merge_row(const heed_attention *a, const piece *p, int64_t i, float 
     r->max = both;
 }
 
-/* Adds the piece's values to the outputs, two queries at a time where they see the same keys. */
+/* Adds the piece's values to the outputs, some queries at a time where they see the same keys. */
 KERNEL void add_values(const heed_attention *a, const piece *p, float (*weight)[PIECE],
                        const running *r) {
-    sum_target t[QUERIES];
-    for (int64_t i = 0; i < p->queries; i++)
-        t[i] = (sum_target){weight[i], a->out + (p->i0 + i) * a->out_stride, r[i].was, r[i].now};
-    for (int64_t i = 0; i < p->queries; i++) {
+    for (int64_t i = 0, next; i < p->queries; i = next) {
+        sum_target t[SUM_TARGETS];
         summands s = {p->allowed[i], p->v, 1, true};
-        if (!s.bits)
-            continue;
-        if (i + 1 < p->queries && p->allowed[i + 1] == s.bits)
-            sum_rows_twice(a->value_width, &s, t + i++);
-        else
-            sum_rows(a->value_width, &s, t + i);
+        for (next = i; next < p->queries && next < i + SUM_TARGETS; next++) {
+            if (p->allowed[next] != s.bits) {
+                break;
+            }
+            t[next - i] = (sum_target){weight[next], a->out + (p->i0 + next) * a->out_stride,
+                                       r[next].was, r[next].now};
+        }
+        if (s.bits) {
+            sum_rows(a->value_width, &s, t, (int)(next - i));
+        }
     }
 }
 
@@ -126,7 +128,7 @@ KERNEL void attend_block(const heed_attention *a, int64_t i0) {
     for (int64_t key0 = 0; key0 < a->keys; key0 += PIECE) {
         if (!open_piece(a, i0, key0, false, &p))
             continue;
-        dots(queries, a->width, q, p.k, p.list, p.count, score);
+        dots(&p, a->width, q, p.k, score);
         for (int64_t i = 0; i < queries; i++)
             if (p.allowed[i])
                 merge_row(a, &p, i, score[i], r + i);

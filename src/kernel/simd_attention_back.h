@@ -33,7 +33,7 @@ KERNEL void scores_back(const heed_attention *a, back *b, int64_t i) {
     const float *out = a->out + (p->i0 + i) * a->out_stride;
     vec share = v_set(dot_row(a->value_width, b->d_out[i], out)), lse = v_set(a->lse[p->i0 + i]);
     vec factor = v_set(a->scale), keep = v_set(1.0f);
-    for (int64_t at = 0; at < span_of(p->any); at += LANES) {
+    for (int64_t at = 0; at < p->span[i]; at += LANES) {
         if (a->keep)
             keep = v_mul(v_load_bytes(kept + at), v_set(a->keep_scale));
         vec e = v_exp(v_sub(v_fma(v_load(w + at), factor, v_load(bias + at)), lse));
@@ -45,61 +45,57 @@ KERNEL void scores_back(const heed_attention *a, back *b, int64_t i) {
             int j = heed_lowest_bit(rest);
             a->d_bias[a->k_pos[p->key0 + j] - a->q_pos[p->i0 + i]] += d[j];
         }
-    for (int64_t at = 0; at < span_of(p->any); at += LANES)
+    for (int64_t at = 0; at < p->span[i]; at += LANES)
         v_store(d + at, v_mul(factor, v_load(d + at)));
 }
 
-/* d_q of the block's queries, two at a time where they see the same keys. */
+/* d_q of the block's queries, some at a time where they see the same keys. */
 KERNEL void queries_back(const heed_attention *a, const back *b) {
     const piece *p = &b->p;
-    for (int64_t i = 0; i < p->queries; i++) {
+    for (int64_t i = 0, next; i < p->queries; i = next) {
+        sum_target t[SUM_TARGETS];
         summands s = {p->allowed[i], p->k, 1, false};
-        if (!s.bits)
-            continue;
-        int64_t next = i + 1 < p->queries ? i + 1 : i;
-        bool twice = next > i && p->allowed[next] == s.bits;
-        float *d_q = a->d_q + p->i0 * a->d_q_stride;
-        sum_target t[2] = {{b->d_score[i], d_q + i * a->d_q_stride, 0, 0},
-                           {b->d_score[next], d_q + next * a->d_q_stride, 0, 0}};
-        if (twice)
-            sum_rows_twice(a->width, &s, t);
-        else
-            sum_rows(a->width, &s, t);
-        i += twice;
+        for (next = i; next < p->queries && next < i + SUM_TARGETS; next++) {
+            if (p->allowed[next] != s.bits) {
+                break;
+            }
+            t[next - i] =
+                (sum_target){b->d_score[next], a->d_q + (p->i0 + next) * a->d_q_stride, 0, 0};
+        }
+        if (s.bits) {
+            sum_rows(a->width, &s, t, (int)(next - i));
+        }
     }
 }
 
 /* Bit i: query i of the block sees key j. */
 static inline uint64_t seen_by(const piece *p, int j) {
     uint64_t bits = 0;
-    for (int64_t i = 0; i < p->queries; i++)
+    for (int64_t i = 0; i < p->queries; i++) {
         bits |= (p->allowed[i] >> j & 1) << i;
+    }
     return bits;
 }
 
-/* d_k and d_v of the piece, two keys at a time where the same queries see them. */
+/* d_k and d_v of the piece, some keys at a time where the same queries see them. */
 KERNEL void keys_back(const heed_attention *a, const back *b) {
     const piece *p = &b->p;
-    for (int c = 0; c < p->count; c++) {
-        int j = p->list[c], next = c + 1 < p->count ? p->list[c + 1] : j;
-        summands s = {seen_by(p, j), b->d_out, PIECE, false};
-        bool twice = next > j && seen_by(p, next) == s.bits;
-        const float *w = b->weight[0], *d = b->d_score[0];
-        float *d_v = a->d_v + p->key0 * a->d_v_stride, *d_k = a->d_k + p->key0 * a->d_k_stride;
-        sum_target v[2] = {{w + j, d_v + j * a->d_v_stride, 0, 0},
-                           {w + next, d_v + next * a->d_v_stride, 0, 0}};
-        sum_target k[2] = {{d + j, d_k + j * a->d_k_stride, 0, 0},
-                           {d + next, d_k + next * a->d_k_stride, 0, 0}};
-        if (twice)
-            sum_rows_twice(a->value_width, &s, v);
-        else
-            sum_rows(a->value_width, &s, v);
-        s.row = b->q;
-        if (twice)
-            sum_rows_twice(a->width, &s, k);
-        else
-            sum_rows(a->width, &s, k);
-        c += twice;
+    for (int c = 0, next; c < p->count; c = next) {
+        sum_target k[SUM_TARGETS], v[SUM_TARGETS];
+        summands s = {seen_by(p, p->list[c]), b->q, PIECE, false};
+        for (next = c; next < p->count && next < c + SUM_TARGETS; next++) {
+            int j = p->list[next];
+            if (next > c && seen_by(p, j) != s.bits) {
+                break;
+            }
+            k[next - c] =
+                (sum_target){b->d_score[0] + j, a->d_k + (p->key0 + j) * a->d_k_stride, 0, 0};
+            v[next - c] =
+                (sum_target){b->weight[0] + j, a->d_v + (p->key0 + j) * a->d_v_stride, 0, 0};
+        }
+        sum_rows(a->width, &s, k, next - c);
+        s.row = b->d_out;
+        sum_rows(a->value_width, &s, v, next - c);
     }
 }
 
@@ -111,8 +107,8 @@ KERNEL void block_back(const heed_attention *a, int64_t i0, int64_t key0) {
         b.q[i] = a->q + (i0 + i) * a->q_stride;
         b.d_out[i] = a->d_out + (i0 + i) * a->d_out_stride;
     }
-    dots(b.p.queries, a->width, b.q, b.p.k, b.p.list, b.p.count, b.weight);
-    dots(b.p.queries, a->value_width, b.d_out, b.p.v, b.p.list, b.p.count, b.d_score);
+    dots(&b.p, a->width, b.q, b.p.k, b.weight);
+    dots(&b.p, a->value_width, b.d_out, b.p.v, b.d_score);
     for (int64_t i = 0; i < b.p.queries; i++)
         if (b.p.allowed[i])
             scores_back(a, &b, i);

@@ -57,6 +57,14 @@ WORD vec v_load_bytes(const uint8_t *p) {
         _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p)));
 }
 
+/* x, held in a register: a compiler may not load it again for each use. */
+WORD vec v_hold(vec x) {
+#ifndef HEED_SIMDE
+    __asm__("" : "+x"(x));
+#endif
+    return x;
+}
+
 /* ---- Arithmetic ---- */
 
 WORD vec v_set(float x) {
@@ -126,19 +134,25 @@ WORD vec v_scale_by_low_bits(vec p, vec t) {
 
 /* ---- Across lanes: one fixed tree ---- */
 
+/* Sums of lanes 0 and 2, 1 and 3 of each half of a, then of b. */
+WORD vec v_half_sums(vec a, vec b) {
+    return _mm256_add_ps(_mm256_blend_ps(a, b, 0xcc), _mm256_shuffle_ps(a, b, 0x4e));
+}
+/* Sums of neighbours of a, then of b, in each half. */
+WORD vec v_pair_sums(vec a, vec b) {
+    return _mm256_add_ps(_mm256_shuffle_ps(a, b, 0x88), _mm256_shuffle_ps(a, b, 0xdd));
+}
 /* Lane i of the result is the sum of the lanes of x[i]. */
 WORD vec v_totals(const vec x[LANES]) {
-    vec a = _mm256_hadd_ps(_mm256_hadd_ps(x[0], x[1]), _mm256_hadd_ps(x[2], x[3]));
-    vec b = _mm256_hadd_ps(_mm256_hadd_ps(x[4], x[5]), _mm256_hadd_ps(x[6], x[7]));
-    return _mm256_add_ps(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
+    vec a = v_pair_sums(v_half_sums(x[0], x[1]), v_half_sums(x[2], x[3]));
+    vec b = v_pair_sums(v_half_sums(x[4], x[5]), v_half_sums(x[6], x[7]));
+    return _mm256_add_ps(_mm256_blend_ps(a, b, 0xf0), _mm256_permute2f128_ps(a, b, 0x21));
 }
 /* The same tree for one. */
 WORD float v_total(vec x) {
-    __m128 half_low = _mm256_castps256_ps128(x), half_high = _mm256_extractf128_ps(x, 1);
-    half_low = _mm_hadd_ps(half_low, half_low);
-    half_high = _mm_hadd_ps(half_high, half_high);
-    return _mm_cvtss_f32(
-        _mm_add_ss(_mm_hadd_ps(half_low, half_low), _mm_hadd_ps(half_high, half_high)));
+    vec a = v_half_sums(x, x);
+    a = v_pair_sums(a, a);
+    return _mm_cvtss_f32(_mm_add_ss(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1)));
 }
 WORD float v_greatest(vec x) {
     __m128 m = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));

@@ -73,6 +73,14 @@ WORD vec v_load_bytes(const uint8_t *p) {
     return v_join(_mm256_cvtepi32_ps(low), _mm256_cvtepi32_ps(high));
 }
 
+/* x, held in a register: a compiler may not load it again for each use. */
+WORD vec v_hold(vec x) {
+#ifndef HEED_SIMDE
+    __asm__("" : "+v"(x));
+#endif
+    return x;
+}
+
 /* ---- Arithmetic ---- */
 
 WORD vec v_set(float x) {
