@@ -14,7 +14,7 @@ typedef struct {
     bool json;
 } values_of_plan;
 
-enum { PARTS = 7 };
+enum { PARTS = 8 };
 
 static void list(const heed_need *n, const char *name[PARTS], size_t bytes[PARTS]) {
     const struct {
@@ -23,7 +23,7 @@ static void list(const heed_need *n, const char *name[PARTS], size_t bytes[PARTS
     } parts[PARTS] = {
         {"weights", n->weights},       {"packed", n->packed}, {"gradients", n->gradients},
         {"moments", n->moments},       {"values", n->values}, {"cache", n->cache},
-        {"validation", n->validation},
+        {"validation", n->validation}, {"data", n->data},
     };
     for (int i = 0; i < PARTS; i++) {
         name[i] = parts[i].name;

@@ -122,7 +122,8 @@ typedef struct {
     size_t values;             /* inputs, outputs and what is between */
     size_t cache;              /* keys and values of what was generated */
     size_t validation;         /* training: all that validating takes besides */
-    size_t total;
+    size_t data;               /* training: pairs, tokenizer, batches */
+    size_t total;              /* their sum; or the most while data is read, where that is more */
 } heed_need;
 
 /* ---- Text ---------------------------------------------------------------------------------- */

@@ -165,6 +165,9 @@ typedef struct {
     /* Weights will not change while the plan lives: what depends on them alone (packed forms) is
      * made with the plan. */
     bool frozen;
+    /* Takes no memory for gradients and packed weights, and weights need no numbers: only
+     * heed_plan_memory. A session of it is refused. */
+    bool measure;
     /* Most bytes a session may take; 0: no limit. HEED_LIMIT tells both numbers. */
     size_t limit;
 } heed_plan_options;

@@ -1,7 +1,7 @@
 /* mem.c: checked sizes over the host's two functions; a growing string; a region of small blocks.
  *
- * Invariant: whatever leaves this file is zeroed; a failed call leaves what was there before as it
- * was.
+ * Invariant: whatever leaves this file is zeroed, but for what heed_take gives; a failed call leaves
+ * what was there before as it was.
  * SPDX-License-Identifier: MIT
  */
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 
 enum { ALIGN = 64, REGION_ALIGN = 16, REGION_FIRST = 4096, REGION_MOST = 1 << 20, FIRST_ITEMS = 8 };
 
-static void *take(const heed_host *host, size_t bytes) {
+void *heed_take(const heed_host *host, size_t bytes) {
     if (host) {
         return host->alloc(host->self, bytes);
     }
@@ -33,7 +33,7 @@ void *heed_alloc(const heed_host *host, size_t count, size_t size, heed_error *e
         return too_many(count, size, err);
     }
     size_t bytes = count * size > 0 ? count * size : 1;
-    void *p = take(host, bytes);
+    void *p = heed_take(host, bytes);
     if (!p) {
         heed_fail(err, HEED_NOMEM, "out of memory: %zu bytes asked for", bytes);
         return NULL;

@@ -12,6 +12,8 @@
 /* count*size zeroed bytes (at least 1), or NULL with err filled: HEED_NOMEM and how much. */
 void *heed_alloc(const heed_host *host, size_t count, size_t size, heed_error *err);
 void heed_free(const heed_host *host, void *p);
+/* What the host gives, as it is: contents undefined, NULL where there is none. */
+void *heed_take(const heed_host *host, size_t bytes);
 
 /* Makes room for `need` items of `size` bytes in *p (capacity *cap items), doubling; keeps
  * contents, zeroes the new part. Use: if (!heed_reserve(host, (void **)&v->item, &v->cap, v->n + 1,

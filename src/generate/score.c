@@ -27,7 +27,8 @@ static int64_t longest(const heed_stack *stack, int64_t budget) {
     return table && stack->max_positions < budget ? stack->max_positions : budget;
 }
 
-static bool make_plan(heed_scorer *s, heed_model *model, bool live, heed_error *err) {
+static bool make_plan(heed_scorer *s, heed_model *model, const heed_scorer_options *o,
+                      heed_error *err) {
     heed_batch_bounds bounds = heed_batches_bounds(s->batches);
     heed_build *b =
         heed_build_new(heed_model_engine(model), HEED_INFER, heed_model_weights(model), err);
@@ -42,7 +43,10 @@ static bool make_plan(heed_scorer *s, heed_model *model, bool live, heed_error *
     };
     const heed_value keep[] = {s->loss, {0}};
     s->plan = heed_plan_new(
-        b, &(heed_plan_options){.capacity = capacity, .keep = keep, .frozen = !live}, err);
+        b,
+        &(heed_plan_options){
+            .capacity = capacity, .keep = keep, .frozen = !o->live, .measure = o->plan_only},
+        err);
     return s->plan != NULL;
 }
 
@@ -67,7 +71,7 @@ heed_scorer *heed_scorer_new(heed_model *model, const heed_pairs *pairs,
                                                      .target_begin = c->decoder_start,
                                                      .target_end = c->eos},
                                   err);
-    bool ok = s->batches && make_plan(s, model, options->live, err);
+    bool ok = s->batches && make_plan(s, model, options, err);
     if (ok && !options->plan_only) {
         s->session = heed_session_new(s->plan, err);
         ok = s->session != NULL;

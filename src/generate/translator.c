@@ -123,6 +123,7 @@ static bool make_plan(heed_translator *t, heed_error *err) {
                                                  .cache_rows = t->cache_rows,
                                                  .cache_longest = t->limit - 1,
                                                  .frozen = !t->options.live,
+                                                 .measure = t->options.plan_only,
                                                  .limit = t->options.limit},
                             err);
     return t->plan != NULL;

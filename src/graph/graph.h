@@ -151,11 +151,13 @@ struct heed_plan {
     size_t arena, inputs, constants, cache_bytes, table_bytes, cut_bytes;
     void *constant;
     uint32_t step_space; /* 0: none */
-    bool cached, trains;
+    bool cached, trains, measured;
     int64_t cache_rows, cache_longest;
     const char **watched;
     size_t watches;
 };
+/* plan.c: every weight that is used has its numbers. */
+bool heed_weights_ready(const heed_record_book *book, heed_error *err);
 /* layout.c: a place for every value and scratch; false where it would take more than size_t holds.
  */
 bool heed_lay_out(heed_plan *plan, heed_error *err);

@@ -211,7 +211,7 @@ static bool make_order(heed_plan *p, bool frozen, heed_error *err) {
 
 /* ---- Weights, gradients, constants ---- */
 
-static bool weights_ready(const heed_record_book *k, heed_error *err) {
+bool heed_weights_ready(const heed_record_book *k, heed_error *err) {
     for (size_t i = 0; i < k->values; i++) {
         const heed_slot *v = &k->value[i];
         if (v->source == HEED_FROM_WEIGHT && v->used && !k->weights->entry[v->index].data)
@@ -243,7 +243,7 @@ static bool make_constants(heed_plan *p, heed_error *err) {
     p->constant = heed_alloc(p->book.host, p->constants, 1, err);
     void *scratch =
         p->constant ? heed_alloc(p->book.host, most_scratch(p, 0, p->in_plan), 1, err) : NULL;
-    if (!scratch || !weights_ready(&p->book, err)) {
+    if (!scratch || !heed_weights_ready(&p->book, err)) {
         heed_free(p->book.host, scratch);
         return false;
     }
@@ -282,13 +282,14 @@ heed_plan *heed_plan_new(heed_build *b, const heed_plan_options *o, heed_error *
     }
     p->book = b->book;
     p->trains = o->loss.id != 0;
+    p->measured = o->measure;
     heed_free(b->book.host, b);
     fine = set_capacity(&p->book, o, err) && set_step(p, o, err) && watch(p, o, err);
     if (fine)
         mark_needed(&p->book);
     fine = fine && make_order(p, o->frozen, err) && heed_lay_out(p, err) &&
-           within_limit(p, o->limit, err) && make_gradients(&p->book, err) &&
-           make_constants(p, err);
+           within_limit(p, o->limit, err) &&
+           (p->measured || (make_gradients(&p->book, err) && make_constants(p, err)));
     if (fine)
         return p;
     heed_plan_free(p);

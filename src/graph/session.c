@@ -35,19 +35,13 @@ static bool make_cuts(heed_session *s, heed_error *err) {
     return true;
 }
 
-static bool weights_have_values(const heed_record_book *k, heed_error *err) {
-    for (size_t i = 0; i < k->values; i++) {
-        const heed_slot *v = &k->value[i];
-        if (v->source == HEED_FROM_WEIGHT && v->used && !k->weights->entry[v->index].data)
-            return heed_fail(err, HEED_NAME, "weight '%s' has no values yet",
-                             k->weights->entry[v->index].name);
-    }
-    return true;
-}
-
 heed_session *heed_session_new(const heed_plan *plan, heed_error *err) {
     const heed_host *host = plan->book.host;
-    if (!weights_have_values(&plan->book, err))
+    if (plan->measured) {
+        heed_fail(err, HEED_VALUE, "this plan was made to be measured, not to be run");
+        return NULL;
+    }
+    if (!heed_weights_ready(&plan->book, err))
         return NULL;
     heed_session *s = heed_alloc(host, 1, sizeof *s, err);
     if (!s)

@@ -61,8 +61,8 @@ static bool tokenizer_fits(const heed_model *m, heed_error *err) {
                      heed_vocab_size(m->tokenizer), m->config.vocab);
 }
 
-heed_model *heed_model_new(heed_engine *engine, const heed_config *config,
-                           heed_tokenizer *tokenizer, uint64_t seed, heed_error *err) {
+heed_model *heed_model_sketch(heed_engine *engine, const heed_config *config,
+                              heed_tokenizer *tokenizer, heed_error *err) {
     heed_model *m = new_model(engine, err);
     if (!m) {
         heed_tokenizer_free(tokenizer);
@@ -73,8 +73,16 @@ heed_model *heed_model_new(heed_engine *engine, const heed_config *config,
     m->family = heed_family_called(config->family);
     if (!m->family)
         heed_fail(err, HEED_NAME, "there is no family '%s'", config->family);
-    else if (ids_in_vocab(config, err) && tokenizer_fits(m, err) && heed_model_declare(m, err) &&
-             heed_weights_init(m->weights, seed, err))
+    else if (ids_in_vocab(config, err) && tokenizer_fits(m, err) && heed_model_declare(m, err))
+        return m;
+    heed_model_free(m);
+    return NULL;
+}
+
+heed_model *heed_model_new(heed_engine *engine, const heed_config *config,
+                           heed_tokenizer *tokenizer, uint64_t seed, heed_error *err) {
+    heed_model *m = heed_model_sketch(engine, config, tokenizer, err);
+    if (!m || heed_weights_init(m->weights, seed, err))
         return m;
     heed_model_free(m);
     return NULL;

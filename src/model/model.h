@@ -44,8 +44,11 @@ typedef struct heed_model heed_model;
  * tokenizer.json where there is one. Weights stay mapped. Missing, unused and mis-shaped tensors
  * are an error that names the first of each and counts them. The engine must outlive it. */
 heed_model *heed_model_open(heed_engine *engine, const char *folder, heed_error *err);
-/* A model with initial weights; `seed` decides them. Takes over the tokenizer (also on failure; may
- * be NULL). */
+/* A model whose weights have names and shapes, but no memory: for plans that are only measured, and
+ * until heed_weights_init. Takes over the tokenizer (also on failure; may be NULL). */
+heed_model *heed_model_sketch(heed_engine *engine, const heed_config *config,
+                              heed_tokenizer *tokenizer, heed_error *err);
+/* A model with initial weights; `seed` decides them. Takes over the tokenizer as above. */
 heed_model *heed_model_new(heed_engine *engine, const heed_config *config,
                            heed_tokenizer *tokenizer, uint64_t seed, heed_error *err);
 void heed_model_free(heed_model *m);

@@ -8,6 +8,7 @@
 #ifndef HEED_TRAIN_TRAINER_H
 #define HEED_TRAIN_TRAINER_H
 
+#include "base/tally.h"
 #include "train/checkpoint.h"
 #include "train/corpus.h"
 #include "train/schedule.h"
@@ -17,7 +18,9 @@
 enum { HEED_FOLDER_PATH = 4096 };
 
 struct heed_trainer {
-    const heed_host *host;
+    heed_tally tally;              /* in front of the caller's host */
+    const heed_host *host;         /* the tally's */
+    size_t data, reading;          /* bytes: what is kept of the data; the most while it was read */
     heed_training_options options; /* recipe and settings in it are not kept */
     heed_notes notes;
     heed_recipe *recipe;

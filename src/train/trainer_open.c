@@ -154,7 +154,7 @@ static bool make_model(heed_trainer *t, heed_error *err) {
                          config.pad < 0 ? "<pad>" : "</s>");
     }
     t->corpus.tokenizer = NULL;
-    t->model = heed_model_new(t->engine, &config, tokenizer, (uint64_t)t->recipe->train.seed, err);
+    t->model = heed_model_sketch(t->engine, &config, tokenizer, err);
     return t->model != NULL;
 }
 
@@ -202,19 +202,13 @@ static bool make_batches(heed_trainer *t, heed_error *err) {
     return heed_batches_seek(t->batches, 0, 0, err);
 }
 
-/* Nearly all of the machine's memory; 0 where the system does not tell. */
-static size_t memory_limit(const heed_trainer *t) {
-    return t->options.limit ? t->options.limit : heed_machine_bytes() / 16 * 15;
-}
-
-static bool make_updater(heed_trainer *t, heed_error *err) {
+static bool make_updater(heed_trainer *t, bool plan_only, heed_error *err) {
     const heed_recipe_train *r = &t->recipe->train;
     heed_update_options options = {.seed = (uint64_t)r->seed,
                                    .accumulate = r->accumulate,
                                    .smoothing = r->label_smoothing,
                                    .recompute = r->recompute,
-                                   .limit = memory_limit(t),
-                                   .plan_only = t->options.plan_only,
+                                   .plan_only = plan_only,
                                    .cancel = t->options.cancel};
     heed_optimizer_options optimizer = {.beta1 = r->beta1,
                                         .beta2 = r->beta2,
@@ -226,9 +220,35 @@ static bool make_updater(heed_trainer *t, heed_error *err) {
     if (!t->updater || !heed_recipe_validates(t->recipe)) {
         return t->updater != NULL;
     }
-    t->validator = heed_validator_new(t->model, &t->corpus, t->recipe, t->options.cancel,
-                                      t->options.plan_only, err);
+    t->validator =
+        heed_validator_new(t->model, &t->corpus, t->recipe, t->options.cancel, plan_only, err);
     return t->validator != NULL;
+}
+
+/* By default nearly all of the machine's memory; 0 where the system does not tell. */
+static bool fits(const heed_trainer *t, heed_error *err) {
+    size_t limit = t->options.limit ? t->options.limit : heed_machine_bytes() / 16 * 15;
+    size_t need = heed_trainer_need(t).total;
+    return limit == 0 || need <= limit ||
+           heed_fail(err, HEED_LIMIT,
+                     "the training takes %.1f MiB and may take %.1f MiB; use smaller batches",
+                     (double)need / 1048576.0, (double)limit / 1048576.0);
+}
+
+/* Measures what it would take before it takes it. */
+static bool take_memory(heed_trainer *t, heed_error *err) {
+    if (!make_updater(t, true, err) || !fits(t, err)) {
+        return false;
+    }
+    if (t->options.plan_only) {
+        return true;
+    }
+    heed_validator_free(t->validator);
+    heed_updater_free(t->updater);
+    t->validator = NULL;
+    t->updater = NULL;
+    return heed_weights_init(heed_model_weights(t->model), (uint64_t)t->recipe->train.seed, err) &&
+           make_updater(t, false, err);
 }
 
 /* The end in updates: the first of the recipe's limits that can be said in updates. */
@@ -271,12 +291,20 @@ static bool measure(heed_trainer *t, heed_error *err) {
     return true;
 }
 
+static bool read_data(heed_trainer *t, bool resumes, heed_error *err) {
+    if (!read_corpus(t, resumes, err) || !make_model(t, err) || !make_batches(t, err)) {
+        return false;
+    }
+    t->reading = t->tally.most;
+    t->data = t->tally.live;
+    return true;
+}
+
 static bool open_all(heed_trainer *t, heed_error *err) {
     bool resumes;
     if (!read_recipe(t, err) || !look_at_folder(t, &resumes, err) ||
         (resumes && !compare_recipes(t, err)) || !make_engine(t, err) ||
-        !read_corpus(t, resumes, err) || !make_model(t, err) || !make_batches(t, err) ||
-        !make_updater(t, err)) {
+        !read_data(t, resumes, err) || !take_memory(t, err)) {
         return false;
     }
     make_schedule(t);
@@ -291,7 +319,8 @@ heed_trainer *heed_trainer_new(const heed_training_options *options, heed_error 
     if (!t) {
         return NULL;
     }
-    t->host = options->host;
+    heed_tally_init(&t->tally, options->host);
+    t->host = &t->tally.host;
     t->options = *options;
     t->notes = (heed_notes){.note = options->note, .ctx = options->ctx};
     if (open_all(t, err)) {
@@ -307,7 +336,7 @@ void heed_trainer_free(heed_trainer *trainer) {
     if (!trainer) {
         return;
     }
-    const heed_host *host = trainer->host;
+    const heed_host *host = trainer->tally.behind;
     heed_metrics_close(trainer->metrics);
     heed_validator_free(trainer->validator);
     heed_updater_free(trainer->updater);
@@ -322,7 +351,9 @@ void heed_trainer_free(heed_trainer *trainer) {
 heed_need heed_trainer_need(const heed_trainer *t) {
     heed_need need = heed_updater_need(t->updater);
     need.validation = t->validator ? heed_validator_bytes(t->validator) : 0;
-    need.total += need.validation;
+    need.data = t->data;
+    need.total += need.validation + need.data;
+    need.total = need.total > t->reading ? need.total : t->reading;
     return need;
 }
 

@@ -43,7 +43,7 @@ static bool make_plan(heed_updater *u, heed_error *err) {
                                  .loss = u->loss,
                                  .keep = keep,
                                  .recompute = u->options.recompute ? "*" : NULL,
-                                 .limit = u->options.limit};
+                                 .measure = u->options.plan_only};
     u->plan = heed_plan_new(b, &options, err);
     return u->plan != NULL;
 }
@@ -221,12 +221,7 @@ bool heed_updater_probe(heed_updater *u, int64_t step, heed_error *err) {
 
 heed_need heed_updater_need(const heed_updater *u) {
     heed_memory m = heed_plan_memory(u->plan);
-    heed_weights *weights = heed_model_weights(u->model);
-    int64_t numbers = 0;
-    for (int64_t i = 0; i < heed_weights_count(weights); i++) {
-        const heed_weight_entry *e = heed_weights_at(weights, i);
-        numbers += is_trained(e) ? e->rows * e->cols : 0;
-    }
+    int64_t numbers = (int64_t)(m.gradients / sizeof(heed_real)); /* that are trained */
     heed_need need = {.weights = m.weights,
                       .packed = m.constants,
                       .gradients = m.gradients,

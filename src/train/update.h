@@ -17,8 +17,7 @@ typedef struct {
     int64_t accumulate; /* batches for one update */
     double smoothing;
     bool recompute; /* layers compute their values again for the gradient, to save memory */
-    size_t limit;   /* most bytes of a session; 0: none */
-    bool plan_only; /* take no memory: for heed_updater_need */
+    bool plan_only; /* take no memory: for heed_updater_need; the model may be a sketch */
     const volatile bool *cancel;
 } heed_update_options;
 

@@ -112,7 +112,8 @@ static void the_family_is_the_first_that_fits(void **state) {
         {"model: {norm: rmsnorm}\n", HEED_RECIPE_HEED},
         {"model: {gated: true}\n", HEED_RECIPE_HEED},
         {"model: {kv_heads: 2}\n", HEED_RECIPE_HEED},
-        {"model: {tie: output}\n", HEED_RECIPE_HEED},
+        {"model: {tie: output}\n", HEED_RECIPE_MARIAN},
+        {"model: {tie: output, norm_position: pre}\n", HEED_RECIPE_HEED},
         {"model: {family: heed}\n", HEED_RECIPE_HEED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
