@@ -8,7 +8,8 @@
 
 #include "kernel/vec.h"
 
-/* Runs `rounds` rounds of chains; returns how many operations (two for each multiply-add) they were. */
+/* Runs `rounds` rounds of chains; returns how many operations they were, two for each multiply-add.
+ */
 double heed_probe_avx2(long rounds);
 double heed_probe_avx512(long rounds);
 
