@@ -23,7 +23,8 @@ from tokenizers import Tokenizer, normalizers, pre_tokenizers
 
 from tokenizer_cases import HARD, SPELL, components, whole
 
-OUT = pathlib.Path(__file__).parent.parent / "tests/golden/tokenizer"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+OUT = ROOT / "tests/golden/tokenizer"
 TRAINED = ["bpe", "bytes", "unigram", "unigram-bytes", "chars"]
 SENTENCES = 520
 
@@ -183,7 +184,9 @@ def alone(word):
     model = {"type": "WordLevel", "vocab": {"?": 0, word: 1}, "unk_token": "?"}
     token = {"id": 1, "content": word, "single_word": True, "special": False}
     flags = {"lstrip": False, "rstrip": False, "normalized": False}
-    return Tokenizer.from_str(json.dumps(whole({"model": model, "added_tokens": [token | flags]})))
+    return Tokenizer.from_str(
+        json.dumps(whole({"model": model, "added_tokens": [token | flags]}))
+    )
 
 
 def sweeps():
@@ -242,9 +245,12 @@ def live(test, files):
     with tempfile.TemporaryDirectory() as folder:
         seed = random.SystemRandom().randrange(1 << 30)
         print("seed", seed)
-        sentences(folder, [(f, f) for f in files], 5000, seed, corpus)
+        sentences(folder, [(f, os.path.abspath(f)) for f in files], 5000, seed, corpus)
         return subprocess.run(
-            [test], env={**os.environ, "HEED_GOLDEN": folder}, check=False
+            [os.path.abspath(test)],
+            cwd=ROOT,
+            env={**os.environ, "HEED_GOLDEN": folder},
+            check=False,
         ).returncode
 
 
@@ -263,7 +269,7 @@ def main(args):
         cases.append({"name": name, "tokenizer": file, "texts": inputs, **got})
     write("components.json", {"spell": SPELL, "cases": cases})
     corpus = (OUT / "lines.txt").read_text(encoding="utf8").splitlines()
-    os.chdir(OUT.parent.parent.parent)
+    os.chdir(ROOT)
     sentences(
         OUT, [(t, f"tests/golden/tokenizer/{t}.json") for t in TRAINED], SENTENCES, 2017, corpus
     )

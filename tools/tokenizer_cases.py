@@ -282,6 +282,7 @@ def components():
         "  <x>  <x>  ",
         "<x>",
         "a<xy>",
+        "a<x>yb <x>",
         "a[x]b a [x] b",
         "[x]a",
         "é[x]",
@@ -302,6 +303,7 @@ def components():
                 added(4, "<x>", **flags),
                 added(5, "[x]", single_word=True),
                 added(6, "<xy", **flags),
+                added(7, "<x>y", **flags),
             ],
         }, around
     yield "added normalized", {

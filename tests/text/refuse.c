@@ -246,6 +246,14 @@ static void test_at_work(void **state) {
     expect_error(&err, HEED_TEXT, "character U+0062 is no piece, and the model has no unk_id");
     assert_int_equal(tokens.n, 0);
     heed_tokenizer_free(t);
+    json = FILE_OF("\"pre_tokenizer\":{\"type\":\"WhitespaceSplit\"},\"model\":{\"type\":"
+                   "\"Unigram\",\"vocab\":[[\"a\",-1]]}");
+    t = heed_tokenizer_parse(NULL, json, strlen(json), "two words", &err);
+    expect_no_error(&err);
+    assert_true(heed_encode(t, "a", 1, true, &tokens, &err));
+    assert_false(heed_encode(t, "a a b", 5, true, &tokens, &err)); /* two words were fine */
+    assert_int_equal(tokens.n, 1);
+    heed_tokenizer_free(t);
     heed_tokens_free(&tokens);
 }
 

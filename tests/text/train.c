@@ -175,6 +175,12 @@ static void test_stats(void **state) {
     assert_int_equal(s.vocab_size, 4 + 3 + 2);
     assert_string_equal(pieces_of(t, "ab z"), "▁ab|▁|<unk>");
     heed_tokenizer_free(t);
+    o.coverage = 0.5; /* a alone is more than that; the mark has a piece all the same */
+    t = train_on(NULL, "aaaab", 5, &o, &s, &err);
+    assert_non_null(t);
+    assert_int_equal(s.rare_characters, 1);
+    assert_int_equal(s.alphabet, 2);
+    heed_tokenizer_free(t);
 }
 
 /* Nothing to learn from is no error: a vocabulary of the specials and the mark. */
