@@ -1,7 +1,7 @@
 /* mem.c: checked sizes over the host's two functions; a growing string; a region of small blocks.
  *
- * Invariant: whatever leaves this file is zeroed, but for what heed_take gives; a failed call leaves
- * what was there before as it was.
+ * Invariant: whatever leaves this file is zeroed, but for what heed_take gives; a failed call
+ * leaves what was there before as it was.
  * SPDX-License-Identifier: MIT
  */
 #include "base/mem.h"

@@ -90,7 +90,7 @@ static json_t *load(const char *label, const char *text, size_t n, heed_error *e
     json_t *root = json_loadb(text, n, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &why);
     if (root)
         return root;
-    if (json_error_code(&why) == json_error_out_of_memory) {
+    if (json_error_code(&why) == json_error_out_of_memory || !why.text[0]) {
         heed_fail(err, HEED_NOMEM, "'%s': no memory for its JSON of %zu bytes", label, n);
         return NULL;
     }
