@@ -49,6 +49,7 @@ typedef struct {
     bool byte_fallback; /* 256 byte pieces, used for rare characters instead of unk */
     bool tidy_spaces;   /* runs of spaces become one, spaces at both ends go */
     bool split_digits;  /* each digit is a word of its own */
+    bool split_han;     /* so is each Chinese character and each kana */
     bool no_first_mark; /* no ▁ before a text's first word (it is then not the word it is elsewhere)
                          */
     double coverage;    /* share of characters that get a piece, 0 < c <= 1; 0: 0.9995 */

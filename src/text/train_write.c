@@ -30,13 +30,16 @@
     "\\x{205F}\\x{3000}"
 #define LETTER "[^" MARK DIGIT HAN PUNCTUATION SYMBOL SPACE "]"
 
-static const char words[] =
-    MARK "?" LETTER "+(?:['\\x{2019}]" LETTER "+)*|" MARK "?[" DIGIT "]+|[" HAN "]+|" MARK
-         "?[" PUNCTUATION "]+|" MARK "?[" SYMBOL "]+|[" SPACE "]+|" MARK;
-/* Digits one by one, and the mark not with them: ten pieces are all digits. */
-static const char words_digits[] =
-    MARK "?" LETTER "+(?:['\\x{2019}]" LETTER "+)*|[" DIGIT "]|[" HAN "]+|" MARK "?[" PUNCTUATION
-         "]+|" MARK "?[" SYMBOL "]+|[" SPACE "]+|" MARK;
+/* With digits one by one the mark does not go with them, so ten pieces are all digits. */
+#define WORDS(digits, han)                                                                         \
+    MARK "?" LETTER "+(?:['\\x{2019}]" LETTER "+)*|" digits "|[" HAN "]" han "|" MARK              \
+         "?[" PUNCTUATION "]+|" MARK "?[" SYMBOL "]+|[" SPACE "]+|" MARK
+#define NUMBERS MARK "?[" DIGIT "]+"
+#define DIGITS "[" DIGIT "]"
+
+/* [split_digits][split_han] */
+static const char *const words[2][2] = {{WORDS(NUMBERS, "+"), WORDS(NUMBERS, "")},
+                                        {WORDS(DIGITS, "+"), WORDS(DIGITS, "")}};
 
 static void print_text(heed_buf *out, const char *s) {
     heed_json_print_string(out, s, strlen(s));
@@ -89,7 +92,7 @@ static void print_words(const heed_train *train, heed_buf *out) {
     heed_buf_text(out, "  \"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": [\n    ");
     print_metaspace(train, out);
     heed_buf_text(out, ",\n    {\"type\": \"Split\", \"pattern\": {\"Regex\": ");
-    print_text(out, train->set.split_digits ? words_digits : words);
+    print_text(out, words[train->set.split_digits][train->set.split_han]);
     heed_buf_text(out, "}, \"behavior\": \"Isolated\", \"invert\": false}\n  ]},\n");
 }
 

@@ -53,7 +53,7 @@ typedef struct {
 typedef struct {
     int type, normalization;
     int64_t vocab;
-    bool shared, lowercase, byte_fallback;
+    bool shared, lowercase, byte_fallback, split_han;
     double coverage;
     const char *file;
 } heed_recipe_text;

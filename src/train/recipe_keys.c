@@ -129,6 +129,8 @@ static const heed_recipe_key KEYS[] = {
     CHOICE(tokenizer, normalization, "nfkc", NORMALIZATION, "Unicode normal form of the text"),
     FLAG(tokenizer, byte_fallback, "true",
          "spell what has no piece as bytes instead of the unknown token"),
+    FLAG(tokenizer, split_han, "false",
+         "each Chinese character or kana is a piece of its own; else words of several may be"),
     NUMBER(tokenizer, coverage, "0.9995", ABOVE_TO(0, 1),
            "share of the characters that get a piece"),
     TEXT(tokenizer, file, "", "tokenizer.json, for type file"),

@@ -61,6 +61,7 @@ static heed_tokenizer *learn(const heed_recipe_text *t, const heed_host *host,
                                       .end_template = "$A </s>",
                                       .byte_fallback = t->byte_fallback,
                                       .tidy_spaces = true,
+                                      .split_han = t->split_han,
                                       .coverage = t->coverage};
     heed_tokenizer_stats stats = {0};
     sides s = {.text = text};

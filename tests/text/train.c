@@ -6,6 +6,8 @@
  */
 #include "text_lines.h"
 
+#include "base/utf8.h"
+
 static const struct {
     const char *name;
     heed_tokenizer_options options;
@@ -156,6 +158,24 @@ static void test_options(void **state) {
     heed_tokenizer_free(t);
 }
 
+static void test_split_han(void **state) {
+    (void)state;
+    for (int split = 0; split < 2; split++) {
+        heed_tokenizer_options o = {.vocab_size = 500, .split_han = split != 0};
+        heed_tokenizer_stats stats;
+        heed_tokenizer *t = train(&o, &stats);
+        int longer = 0;
+        for (int32_t id = 4; id < heed_vocab_size(t); id++) {
+            const char *s = heed_token_text(t, id);
+            uint32_t first = 0;
+            int n = heed_utf8_next(s, strlen(s), &first);
+            longer += first >= 0x4e00 && first < 0xa000 && s[n] != 0;
+        }
+        assert_true(split ? longer == 0 : longer > 0);
+        heed_tokenizer_free(t);
+    }
+}
+
 static void test_stats(void **state) {
     (void)state;
     static const char text[] = "ab ab\nthis line is too long\nab z\n";
@@ -302,11 +322,11 @@ static void test_long_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),    cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_bytes),     cmocka_unit_test(test_words),
-        cmocka_unit_test(test_options),   cmocka_unit_test(test_stats),
-        cmocka_unit_test(test_empty),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_reader),    cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_long_words)};
+        cmocka_unit_test(test_golden),   cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_bytes),    cmocka_unit_test(test_words),
+        cmocka_unit_test(test_options),  cmocka_unit_test(test_split_han),
+        cmocka_unit_test(test_stats),    cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_reader),
+        cmocka_unit_test(test_memory),   cmocka_unit_test(test_long_words)};
     return cmocka_run_group_tests(tests, load_lines, free_lines);
 }
