@@ -15,7 +15,12 @@
 
 #include <string.h>
 
-enum { DEPTH = 256, HEIGHT = 8 * TILE_ROWS, MAX_PANELS = 4, MAX_SUMS = 2 * TILE_ROWS };
+#if TILE_ROWS > 6
+enum { DEPTH = 256, HEIGHT = 4 * TILE_ROWS };
+#else
+enum { DEPTH = 384, HEIGHT = 8 * TILE_ROWS };
+#endif
+enum { MAX_PANELS = 4, MAX_SUMS = 2 * TILE_ROWS, STRIP = HEIGHT * DEPTH + LANES };
 
 /* A block of l, and of rows of A and C. */
 typedef struct {
@@ -32,7 +37,8 @@ typedef struct {
     const float *a;
     int64_t a_row, a_col;
     const float *b;
-    int64_t b_panel; /* from panel to panel */
+    int64_t b_panel;   /* from panel to panel */
+    const float *soon; /* what will be read as b next, to be fetched meanwhile */
     float *c;
     int64_t ldc;
     bool from_zero;
@@ -45,9 +51,10 @@ WORD void run_tile(const int rows, const int panels, const tile_task *t) {
         for (int v = 0; v < 2 * panels; v++)
             sum[r * 2 * panels + v] =
                 t->from_zero ? v_zero() : v_load(t->c + r * t->ldc + v * LANES);
-    const float *a = t->a, *from = t->b;
+    const float *a = t->a, *from = t->b, *soon = t->soon;
     const int64_t a_row = t->a_row, a_col = t->a_col, b_panel = t->b_panel;
-    for (int64_t l = t->depth; l > 0; l--, a += a_col, from += NR) {
+    for (int64_t l = t->depth; l > 0; l--, a += a_col, from += NR, soon += NR) {
+        v_fetch(soon);
         for (int v = 0; v < 2 * panels; v++)
             b[v] = v_load(from + v / 2 * b_panel + v % 2 * LANES);
         for (int r = 0; r < rows; r++) {
@@ -106,13 +113,16 @@ KERNEL void edge_tile(int64_t rows, int64_t columns, const tile_task *t) {
 /* The tile of rows [i, i + rows) of the block by `panels` panels from p on. */
 KERNEL void one_tile(const block *k, int64_t i, int64_t rows, int64_t p, int panels) {
     const heed_gemm *g = k->g;
+    const float *b = g->packed + (p * g->k + k->l0) * NR;
+    bool more = panels == 1 && i + rows == k->rows && p + 1 < g->panel1;
     tile_task t = {
         .depth = k->depth,
         .a = k->repacked ? k->a + i * k->depth : k->a + i * g->a_row,
         .a_row = k->repacked ? 1 : g->a_row,
         .a_col = k->repacked ? rows : g->a_col,
-        .b = g->packed + (p * g->k + k->l0) * NR,
+        .b = b,
         .b_panel = g->k * NR,
+        .soon = more ? b + g->k * NR : b,
         .c = g->c + (k->i0 + i) * g->ldc + p * NR,
         .ldc = g->ldc,
         .from_zero = k->l0 == 0 && !g->accumulate,
@@ -142,17 +152,30 @@ KERNEL void repack_side(block *k, float *to) {
     k->a = to;
 }
 
-KERNEL void repack(block *k, float *to) {
+/* Rows [i, i + rows) of the block to `to`, which has LANES numbers of room behind them. */
+KERNEL void repack_tile(const block *k, int64_t i, int64_t rows, float *to) {
     const heed_gemm *g = k->g;
-    const float *a = k->a;
-    k->a = to;
+    const float *a = k->a + i * g->a_row;
+    if (g->a_row == 1 && k->i0 + i + LANES <= g->m) { /* each copy overwrites what is too much */
+        for (int64_t l = 0; l < k->depth; l++) {
+            v_store(to + l * rows, v_load(a + l * g->a_col));
+        }
+        return;
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t l = 0; l < k->depth; l++) {
+            to[l * rows + r] = a[r * g->a_row + l * g->a_col];
+        }
+    }
+}
+
+KERNEL void repack(block *k, float *to) {
     for (int64_t tile = 0, i = 0; i < k->rows; tile++) {
         int64_t next = tile_start(k->rows, tile + 1);
-        for (int64_t l = 0; l < k->depth; l++)
-            for (int64_t r = i; r < next; r++)
-                *to++ = a[r * g->a_row + l * g->a_col];
+        repack_tile(k, i, next - i, to + i * k->depth);
         i = next;
     }
+    k->a = to;
 }
 
 /* The rows of a block by all panels; a panel's part of B is read while it is in the first cache. */
@@ -169,22 +192,27 @@ KERNEL void one_block(const block *k) {
     }
 }
 
+/* A is repacked where neighbours in l do not lie side by side, and where the rows of a tall tile
+ * would fall on the same few places of the first cache. */
+static inline bool needs_repacking(const heed_gemm *g) {
+    return g->a_col != 1 || (TILE_ROWS > 8 && g->m > 8 && g->a_row % 512 == 0);
+}
+
 KERNEL void gemm(const heed_gemm *g) {
-    float strip[HEIGHT * DEPTH];
-    int64_t l0 = 0;
-    do { /* once for k = 0 too: C becomes 0 or stays, and the bias is added */
-        int64_t depth = g->k - l0 < DEPTH ? g->k - l0 : DEPTH;
+    float strip[STRIP];
+    int64_t blocks = g->k > DEPTH ? (g->k + DEPTH - 1) / DEPTH : 1;
+    for (int64_t n = 0; n < blocks; n++) { /* once for k = 0 too: C becomes 0 or stays, + bias */
+        int64_t l0 = n * g->k / blocks, depth = (n + 1) * g->k / blocks - l0;
         for (int64_t i0 = 0; i0 < g->m; i0 += HEIGHT) {
             const float *a = g->a + i0 * g->a_row + l0 * g->a_col;
-            block k = {g, l0, depth, i0, g->m - i0 < HEIGHT ? g->m - i0 : HEIGHT, g->a_col != 1, a};
-            if (k.repacked && g->a_row == 1 && k.rows % TILE_ROWS == 0)
-                repack_side(&k, strip);
-            else if (k.repacked)
+            int64_t rows = g->m - i0 < HEIGHT ? g->m - i0 : HEIGHT;
+            block k = {g, l0, depth, i0, rows, needs_repacking(g), a};
+            if (k.repacked) {
                 repack(&k, strip);
+            }
             one_block(&k);
         }
-        l0 += depth;
-    } while (l0 < g->k);
+    }
 }
 
 static inline void use_gemm(heed_kernels *k) {

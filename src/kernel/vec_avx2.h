@@ -57,6 +57,10 @@ WORD vec v_load_bytes(const uint8_t *p) {
         _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p)));
 }
 
+/* Asks for the two vectors at p to be brought near; any address will do. */
+WORD void v_fetch(const float *p) {
+    _mm_prefetch((const char *)p, _MM_HINT_T1);
+}
 /* x, held in a register: a compiler may not load it again for each use. */
 WORD vec v_hold(vec x) {
 #ifndef HEED_SIMDE

@@ -73,6 +73,11 @@ WORD vec v_load_bytes(const uint8_t *p) {
     return v_join(_mm256_cvtepi32_ps(low), _mm256_cvtepi32_ps(high));
 }
 
+/* Asks for the two vectors at p to be brought near; any address will do. */
+WORD void v_fetch(const float *p) {
+    _mm_prefetch((const char *)p, _MM_HINT_T0);
+    _mm_prefetch((const char *)(p + LANES), _MM_HINT_T0);
+}
 /* x, held in a register: a compiler may not load it again for each use. */
 WORD vec v_hold(vec x) {
 #ifndef HEED_SIMDE
