@@ -130,7 +130,11 @@ case ${1:-help} in
 build) build_command && say "built: $HEED" ;;
 demo) demo ;;
 test) test_all "${2:-}" ;;
-bench) build_command && exec sh bench/run.sh ;;
+bench)
+    build_command
+    quietly build-bench cmake --build --preset release --target bench_kernels
+    exec build/release/bench_kernels
+    ;;
 *)
     sed -n '2,/^$/s/^# \{0,1\}//p' "$0"
     [ "${1:-help}" = help ] || exit 2
