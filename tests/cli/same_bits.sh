@@ -22,13 +22,13 @@ same() { # what, file, other
 # Long enough for several batches, wide enough for work to be shared out; columns that no vector
 # fills.
 head -n 400 "$examples/train.tsv" >pairs.tsv
-cut -f 1 "$examples/heldout.tsv" | head -n 23 >zh.txt
+cut -f 1 "$examples/heldout.tsv" | head -n 12 >zh.txt
 cat >recipe.yaml <<'RECIPE'
 model: {width: 60, heads: 5, feed_forward: 108, encoder_layers: 1, decoder_layers: 1,
         attention_dropout: 0.1, activation_dropout: 0.1, max_positions: 64}
 tokenizer: {vocab: 597}
 data: {train: pairs.tsv, split_valid: 0.05}
-train: {steps: 8, accumulate: 2, batch_tokens: 400, warmup: 2, lr: 0.004, clip: 1, log_every: 1}
+train: {steps: 4, accumulate: 2, batch_tokens: 400, warmup: 2, lr: 0.004, clip: 1, log_every: 1}
 out: {weights: last}
 RECIPE
 
@@ -44,13 +44,15 @@ train() { # folder, argument...
 translate() { # output, argument...
     output=$1
     shift
-    "$heed" translate "$model" --json --beam 3 --n-best 2 --max-length 24 "$@" >"$output"
+    "$heed" translate "$model" --json --beam 3 --n-best 2 --max-length 16 "$@" >"$output"
 }
 
 for isa in ref avx2 avx512; do
     "$heed" cpu | grep -q "$isa  *\\(usable\\|chosen\\)" || continue
     export HEED_ISA=$isa
-    for position in pre post; do
+    positions='pre post'
+    [ $isa != ref ] || positions=post # it is slow, under a sanitizer very much so
+    for position in $positions; do
         model=$isa-$position-1
         for threads in 1 2 3; do
             train "$isa-$position-$threads" -j $threads "model.norm_position=$position"
@@ -74,7 +76,7 @@ for isa in ref avx2 avx512; do
         translate turned.json turned.txt
         sed 's/^{"line": [0-9]*, //; 1!G; h; $!d' turned.json >answers-turned.txt
         same "translating on $isa, the other way round" answers.txt answers-turned.txt
-        for line in 1 7 23; do
+        for line in 1 7; do
             sed -n "${line}p" zh.txt >one.txt
             translate one.json one.txt
             sed 's/^{"line": [0-9]*, //' one.json >one-answer.txt
