@@ -30,8 +30,8 @@ static void train(const char *what, const char *const *own, int n) {
     char out[TEST_PATH + 40];
     snprintf(out, sizeof out, "out.folder=%s/out", folder);
     settings s = {.list = {out, pairs, "tokenizer.vocab=800", "model.max_positions=128",
-                           "train.warmup=0", "train.schedule=constant"},
-                  .n = 6};
+                           "train.lr=1e-3", "train.schedule=constant", "train.warmup=0"},
+                  .n = 7};
     for (int i = 0; i < n; i++) {
         s.list[s.n++] = own[i];
     }
