@@ -8,8 +8,9 @@
 
 /* Bits [from, to) of 64, where 0 <= from and to <= 64; none where from >= to. */
 static inline uint64_t heed_bits_between(int64_t from, int64_t to) {
-    if (from >= to)
+    if (from >= to) {
         return 0;
+    }
     return (~UINT64_C(0) >> (64 - (to - from))) << from;
 }
 
@@ -39,17 +40,21 @@ static inline int heed_highest_bit(uint64_t bits) { /* bits != 0 */
 /* Bit j is set where query i may see key key0 + j of the piece that starts at key0. */
 static inline uint64_t heed_allowed_keys(const heed_attention *a, int64_t i, int64_t key0) {
     int64_t from = a->begin[i] - key0, to = (a->end[i] < a->keys ? a->end[i] : a->keys) - key0;
-    if (from < 0)
+    if (from < 0) {
         from = 0;
-    if (to > HEED_KEY_PIECE)
+    }
+    if (to > HEED_KEY_PIECE) {
         to = HEED_KEY_PIECE;
+    }
     uint64_t allowed = heed_bits_between(from, to);
-    if (!a->mask || !allowed)
+    if (!a->mask || !allowed) {
         return allowed;
+    }
     const uint8_t *mask = a->mask + i * a->mask_stride + key0;
     uint64_t open = 0;
-    for (int64_t j = from; j < to; j++)
+    for (int64_t j = from; j < to; j++) {
         open |= (uint64_t)(mask[j] != 0) << j;
+    }
     return allowed & open;
 }
 

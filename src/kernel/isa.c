@@ -32,18 +32,22 @@ heed_isa heed_isa_at(int i) {
 /* Index of the set asked for, or of the best usable one; -1 where there is none. */
 static int chosen(const char *name) {
     for (int i = heed_isa_count() - 1; i >= 0; i--) {
-        if (name && strcmp(name, SETS[i].name) != 0)
+        if (name && strcmp(name, SETS[i].name) != 0) {
             continue;
-        if (!SETS[i].missing())
+        }
+        if (!SETS[i].missing()) {
             return i;
+        }
     }
     return -1;
 }
 
 bool heed_kernels_init(heed_kernels *k, const char *name) {
     int last = chosen(name);
-    for (int i = 0; i <= last; i++)
-        if (!SETS[i].missing())
+    for (int i = 0; i <= last; i++) {
+        if (!SETS[i].missing()) {
             SETS[i].init(k);
+        }
+    }
     return last >= 0;
 }

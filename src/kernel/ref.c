@@ -14,12 +14,14 @@ enum { NR = 16, STEPS = 8 };
 
 static void pack(int64_t k, int64_t n, const heed_real *b, int64_t b_row, int64_t b_col,
                  int64_t panel0, int64_t panel1, heed_real *packed) {
-    for (int64_t p = panel0; p < panel1; p++)
-        for (int64_t l = 0; l < k; l++)
+    for (int64_t p = panel0; p < panel1; p++) {
+        for (int64_t l = 0; l < k; l++) {
             for (int64_t j = 0; j < NR; j++) {
                 int64_t column = p * NR + j;
                 packed[(p * k + l) * NR + j] = column < n ? b[l * b_row + column * b_col] : 0;
             }
+        }
+    }
 }
 
 /* sum[j] += a row of A times column j of the panel, each a chain in order of l. Eight steps of l
@@ -27,33 +29,42 @@ static void pack(int64_t k, int64_t n, const heed_real *b, int64_t b_row, int64_
 static void add_products(int64_t k, const heed_real *a, int64_t a_col,
                          const heed_real *restrict panel, heed_real *restrict sum) {
     int64_t l = 0;
-    for (; l + STEPS <= k; l += STEPS, a += STEPS * a_col, panel += STEPS * NR)
+    for (; l + STEPS <= k; l += STEPS, a += STEPS * a_col, panel += STEPS * NR) {
         for (int j = 0; j < NR; j++) {
             heed_real chain = sum[j];
-            for (int step = 0; step < STEPS; step++)
+            for (int step = 0; step < STEPS; step++) {
                 chain += a[step * a_col] * panel[step * NR + j];
+            }
             sum[j] = chain;
         }
-    for (; l < k; l++, a += a_col, panel += NR)
-        for (int j = 0; j < NR; j++)
+    }
+    for (; l < k; l++, a += a_col, panel += NR) {
+        for (int j = 0; j < NR; j++) {
             sum[j] += *a * panel[j];
+        }
+    }
 }
 
 static void gemm_row(const heed_gemm *g, int64_t i, int64_t p) {
     heed_real sum[NR] = {0}, *c = g->c + i * g->ldc + p * NR;
     int64_t columns = g->n - p * NR < NR ? g->n - p * NR : NR;
-    if (g->accumulate)
-        for (int64_t j = 0; j < columns; j++)
+    if (g->accumulate) {
+        for (int64_t j = 0; j < columns; j++) {
             sum[j] = c[j];
+        }
+    }
     add_products(g->k, g->a + i * g->a_row, g->a_col, g->packed + p * NR * g->k, sum);
-    for (int64_t j = 0; j < columns; j++)
+    for (int64_t j = 0; j < columns; j++) {
         c[j] = g->bias ? sum[j] + g->bias[p * NR + j] : sum[j];
+    }
 }
 
 static void gemm(const heed_gemm *g) {
-    for (int64_t p = g->panel0; p < g->panel1; p++)
-        for (int64_t i = 0; i < g->m; i++)
+    for (int64_t p = g->panel0; p < g->panel1; p++) {
+        for (int64_t i = 0; i < g->m; i++) {
             gemm_row(g, i, p);
+        }
+    }
 }
 
 const char *heed_missing_ref(void) {

@@ -60,8 +60,9 @@ static inline heed_real heed_ref_tail(heed_real x) {
                                0x1.b0291ep-4f,  -0x1.7aa148p-6f, 0x1.45fd08p-3f,
                                -0x1.05d9eep-2f, 0x1.26da9ap-3f,  -0x1.dd86d8p-6f};
     float t = 1.0f / (1.0f + 0.35f * x), sum = T[8];
-    for (int i = 7; i >= 0; i--)
+    for (int i = 7; i >= 0; i--) {
         sum = sum * t + T[i];
+    }
     return heed_ref_exp(-0.5f * x * x) * (t * sum);
 }
 #endif
@@ -74,11 +75,14 @@ static inline heed_real heed_ref_total(const heed_real lane[HEED_REF_LANES]) {
 static inline heed_real heed_ref_dot(int64_t n, const heed_real *a, const heed_real *b) {
     heed_real lane[HEED_REF_LANES] = {0};
     int64_t i = 0;
-    for (; i + HEED_REF_LANES <= n; i += HEED_REF_LANES)
-        for (int j = 0; j < HEED_REF_LANES; j++)
+    for (; i + HEED_REF_LANES <= n; i += HEED_REF_LANES) {
+        for (int j = 0; j < HEED_REF_LANES; j++) {
             lane[j] += a[i + j] * b[i + j];
-    for (int j = 0; i + j < n; j++)
+        }
+    }
+    for (int j = 0; i + j < n; j++) {
         lane[j] += a[i + j] * b[i + j];
+    }
     return heed_ref_total(lane);
 }
 

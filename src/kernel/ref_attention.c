@@ -40,17 +40,20 @@ static void add_values(const heed_attention *a, int64_t i, int64_t key0, uint64_
         for (uint64_t left = allowed; left; left &= left - 1) {
             int j = heed_lowest_bit(left);
             const heed_real *v = a->v + heed_key_row(a, key0 + j) * a->v_stride + c;
-            for (int64_t x = 0; x < n; x++)
+            for (int64_t x = 0; x < n; x++) {
                 sum[x] += weight[j] * v[x];
+            }
         }
-        for (int64_t x = 0; x < n; x++)
+        for (int64_t x = 0; x < n; x++) {
             out[x] = out[x] * was + sum[x] * now;
+        }
     }
 }
 
 static heed_real kept(const heed_attention *a, int64_t i, int64_t j) {
-    if (!a->keep)
+    if (!a->keep) {
         return 1;
+    }
     return a->keep[i * a->keep_stride + j] ? a->keep_scale : 0;
 }
 
@@ -60,10 +63,12 @@ static void add_piece(const heed_attention *a, int64_t i, int64_t key0, uint64_t
     for (uint64_t left = allowed; left; left &= left - 1) {
         int j = heed_lowest_bit(left);
         weight[j] = score_of(a, i, key0 + j);
-        if (a->weights)
+        if (a->weights) {
             a->weights[i * a->weights_stride + key0 + j] = weight[j];
-        if (weight[j] > max)
+        }
+        if (weight[j] > max) {
             max = weight[j];
+        }
     }
     for (uint64_t left = allowed; left; left &= left - 1) {
         int j = heed_lowest_bit(left);
@@ -75,8 +80,9 @@ static void add_piece(const heed_attention *a, int64_t i, int64_t key0, uint64_t
     heed_real was = heed_ref_exp(r->max - both), now = heed_ref_exp(max - both);
     add_values(a, i, key0, allowed, weight, was, now);
     r->sum = r->sum * was + heed_ref_total(lane) * now;
-    if (max > r->max)
+    if (max > r->max) {
         r->max = max;
+    }
 }
 
 /* Scores become weights, keys that are not allowed become 0. */
@@ -84,43 +90,51 @@ static void finish_weights(const heed_attention *a, int64_t i, heed_real lse) {
     heed_real *w = a->weights + i * a->weights_stride;
     for (int64_t key0 = 0; key0 < a->keys; key0 += PIECE) {
         uint64_t allowed = heed_allowed_keys(a, i, key0);
-        for (int64_t j = 0; j < PIECE && key0 + j < a->keys; j++)
+        for (int64_t j = 0; j < PIECE && key0 + j < a->keys; j++) {
             w[key0 + j] =
                 (allowed >> j & 1) && lse != -INFINITY ? heed_ref_exp(w[key0 + j] - lse) : 0;
+        }
     }
 }
 
 static void attend_query(const heed_attention *a, int64_t i) {
     running r = {-INFINITY, 0};
     heed_real *out = a->out + i * a->out_stride;
-    for (int64_t x = 0; x < a->value_width; x++)
+    for (int64_t x = 0; x < a->value_width; x++) {
         out[x] = 0;
+    }
     for (int64_t key0 = 0; key0 < a->keys; key0 += PIECE) {
         uint64_t allowed = heed_allowed_keys(a, i, key0);
-        if (allowed)
+        if (allowed) {
             add_piece(a, i, key0, allowed, &r);
+        }
     }
     heed_real lse = -INFINITY;
     if (r.sum != 0) {
         heed_real share = 1 / r.sum;
-        for (int64_t x = 0; x < a->value_width; x++)
+        for (int64_t x = 0; x < a->value_width; x++) {
             out[x] *= share;
+        }
         lse = r.max + (heed_real)log((double)r.sum);
     }
-    if (a->lse)
+    if (a->lse) {
         a->lse[i] = lse;
-    if (a->weights)
+    }
+    if (a->weights) {
         finish_weights(a, i, lse);
+    }
 }
 
 static void attention(const heed_attention *a) {
-    for (int64_t i = 0; i < a->queries; i++)
+    for (int64_t i = 0; i < a->queries; i++) {
         attend_query(a, i);
+    }
 }
 
 static void add_scaled(int64_t n, heed_real s, const heed_real *x, heed_real *sum) {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         sum[i] += s * x[i];
+    }
 }
 
 /* One pair. weight w = exp(score - lse), through dropout w' = w keep:
@@ -135,21 +149,25 @@ static void pair_back(const heed_attention *a, int64_t i, int64_t j, heed_real s
     add_scaled(a->value_width, w * keep, d_out, a->d_v + j * a->d_v_stride);
     add_scaled(a->width, a->scale * d_score, a->q + i * a->q_stride, a->d_k + j * a->d_k_stride);
     add_scaled(a->width, a->scale * d_score, a->k + row * a->k_stride, a->d_q + i * a->d_q_stride);
-    if (a->d_bias)
+    if (a->d_bias) {
         a->d_bias[a->k_pos[j] - a->q_pos[i]] += d_score;
+    }
 }
 
 static void attention_back(const heed_attention *a) {
-    for (int64_t key0 = 0; key0 < a->keys; key0 += PIECE)
+    for (int64_t key0 = 0; key0 < a->keys; key0 += PIECE) {
         for (int64_t i = 0; i < a->queries; i++) {
             uint64_t allowed = a->lse[i] != -INFINITY ? heed_allowed_keys(a, i, key0) : 0;
-            if (!allowed)
+            if (!allowed) {
                 continue;
+            }
             heed_real share = heed_ref_dot(a->value_width, a->d_out + i * a->d_out_stride,
                                            a->out + i * a->out_stride);
-            for (; allowed; allowed &= allowed - 1)
+            for (; allowed; allowed &= allowed - 1) {
                 pair_back(a, i, key0 + heed_lowest_bit(allowed), share);
+            }
         }
+    }
 }
 
 void heed_ref_attention(heed_kernels *k) {

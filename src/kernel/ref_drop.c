@@ -16,8 +16,9 @@ static void four_words(const heed_drop *d, int64_t row, int64_t group, uint32_t 
 static void drop_mask(const heed_drop *d, int64_t row, int64_t n, uint8_t *keep) {
     uint32_t word[4] = {0};
     for (int64_t e = 0; e < n; e++) {
-        if (e % 4 == 0)
+        if (e % 4 == 0) {
             four_words(d, row, e / 4, word);
+        }
         keep[e] = word[e % 4] >= d->threshold;
     }
 }
@@ -27,8 +28,9 @@ static void dropout(const heed_drop *d, int64_t row, int64_t n, const heed_real 
     heed_real scale = heed_drop_scale(d->threshold);
     uint32_t word[4] = {0};
     for (int64_t e = 0; e < n; e++) {
-        if (e % 4 == 0)
+        if (e % 4 == 0) {
             four_words(d, row, e / 4, word);
+        }
         heed_real kept = word[e % 4] >= d->threshold ? x[e] * scale : 0;
         out[e] = base ? base[e] + kept : kept;
     }

@@ -9,23 +9,27 @@
 #define R(x) ((heed_real)(x))
 
 static void add(int64_t n, const heed_real *a, const heed_real *b, heed_real *out) {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         out[i] = a[i] + b[i];
+    }
 }
 
 static void mul(int64_t n, const heed_real *a, const heed_real *b, heed_real *out) {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         out[i] = a[i] * b[i];
+    }
 }
 
 static void scale(int64_t n, heed_real s, const heed_real *a, heed_real *out) {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         out[i] = s * a[i];
+    }
 }
 
 static void exp_all(int64_t n, const heed_real *x, heed_real *out) {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         out[i] = heed_ref_exp(x[i]);
+    }
 }
 
 static heed_real sigmoid(heed_real x) {
@@ -124,26 +128,31 @@ static void adam(const heed_adam *a, int64_t n, const heed_real *grad, heed_real
 
 static double sum(int64_t n, const heed_real *x) {
     double lane[HEED_REF_LANES] = {0}, total = 0;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         lane[i % HEED_REF_LANES] += (double)x[i];
-    for (int j = 0; j < HEED_REF_LANES; j++)
+    }
+    for (int j = 0; j < HEED_REF_LANES; j++) {
         total += lane[j];
+    }
     return total;
 }
 
 static double sum_squares(int64_t n, const heed_real *x) {
     double lane[HEED_REF_LANES] = {0}, total = 0;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         lane[i % HEED_REF_LANES] += (double)x[i] * (double)x[i];
-    for (int j = 0; j < HEED_REF_LANES; j++)
+    }
+    for (int j = 0; j < HEED_REF_LANES; j++) {
         total += lane[j];
+    }
     return total;
 }
 
 static bool all_finite(int64_t n, const heed_real *x) {
     bool finite = true;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         finite &= x[i] - x[i] == 0;
+    }
     return finite;
 }
 

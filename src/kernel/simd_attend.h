@@ -146,67 +146,82 @@ typedef struct {
     float was, now; /* read where fresh */
 } sum_target;
 
-enum { SUM_TARGETS = 3 }; /* as many targets take a row that is loaded once */
+enum { SUM_TARGETS = 3, MAX_SUM_VECTORS = 12 }; /* that many targets share the load of a row */
 
-/* Columns [at, at + vectors*LANES) of the targets, or `left` < LANES columns of one vector. */
-WORD void sum_tile(const int targets, const int vectors, int64_t at, int64_t left,
-                   const summands *s, const sum_target *t) {
-    vec sum[12];
-    for (int q = 0; q < targets; q++) {
-        for (int x = 0; x < vectors; x++) {
-            sum[q * vectors + x] = s->fresh ? v_zero() : v_get(t[q].to + at + x * LANES, left);
-        }
+/* A tile: columns [at, at + vectors*LANES) of the targets, or `left` < LANES columns of one vector;
+ * sum[q*vectors + x] is vector x of target q. */
+typedef struct {
+    int targets, vectors;
+    int64_t at, left;
+} sum_shape;
+
+/* Adds the rows of a run of `run` neighbours, from row j on. */
+WORD void sum_run(const sum_shape c, const summands *s, const sum_target *t, int j, int run,
+                  vec *sum) {
+    const float *weight[SUM_TARGETS];
+    for (int q = 0; q < c.targets; q++) {
+        weight[q] = t[q].weight + j * s->step;
     }
-    for (uint64_t rest = s->bits; rest;) { /* run after run of neighbours */
-        int from = heed_lowest_bit(rest);
-        uint64_t ended = ~(rest >> from);
-        int run = ended ? heed_lowest_bit(ended) : 64;
-        rest &= run + from < 64 ? ~UINT64_C(0) << (run + from) : 0;
-        const float *weight[SUM_TARGETS];
-        for (int q = 0; q < targets; q++) {
-            weight[q] = t[q].weight + from * s->step;
+    for (const float *const *row = s->row + j; run > 0; run--, row++) {
+        vec w[SUM_TARGETS];
+        for (int q = 0; q < c.targets; q++) {
+            w[q] = v_set(*weight[q]);
+            weight[q] += s->step;
         }
-        for (const float *const *row = s->row + from; run > 0; run--, row++) {
-            vec w[SUM_TARGETS];
-            for (int q = 0; q < targets; q++) {
-                w[q] = v_set(*weight[q]);
-                weight[q] += s->step;
+        for (int x = 0; x < c.vectors; x++) {
+            vec y = v_hold(v_get(*row + c.at + x * LANES, c.left));
+            for (int q = 0; q < c.targets; q++) {
+                sum[q * c.vectors + x] = v_fma(w[q], y, sum[q * c.vectors + x]);
             }
-            for (int x = 0; x < vectors; x++) {
-                vec y = v_hold(v_get(*row + at + x * LANES, left));
-                for (int q = 0; q < targets; q++) {
-                    sum[q * vectors + x] = v_fma(w[q], y, sum[q * vectors + x]);
-                }
-            }
-        }
-    }
-    for (int q = 0; q < targets; q++) {
-        for (int x = 0; x < vectors; x++) {
-            float *to = t[q].to + at + x * LANES;
-            vec y = sum[q * vectors + x];
-            if (s->fresh) {
-                y = v_fma(v_get(to, left), v_set(t[q].was), v_mul(y, v_set(t[q].now)));
-            }
-            v_put(to, left, y);
         }
     }
 }
 
-WORD void sum_columns(const int targets, int64_t columns, const summands *s, const sum_target *t) {
-    int64_t at = 0;
-    if (targets == 1) {
-        for (; at + 8 * LANES <= columns; at += 8 * LANES) {
-            sum_tile(1, 8, at, LANES, s, t);
+WORD void sum_to_targets(const sum_shape c, const summands *s, const sum_target *t,
+                         const vec *sum) {
+    for (int q = 0; q < c.targets; q++) {
+        for (int x = 0; x < c.vectors; x++) {
+            float *to = t[q].to + c.at + x * LANES;
+            vec y = sum[q * c.vectors + x];
+            if (s->fresh) {
+                y = v_fma(v_get(to, c.left), v_set(t[q].was), v_mul(y, v_set(t[q].now)));
+            }
+            v_put(to, c.left, y);
         }
     }
+}
+
+WORD void sum_tile(const sum_shape c, const summands *s, const sum_target *t) {
+    vec sum[MAX_SUM_VECTORS];
+    for (int q = 0; q < c.targets; q++) {
+        for (int x = 0; x < c.vectors; x++) {
+            sum[q * c.vectors + x] =
+                s->fresh ? v_zero() : v_get(t[q].to + c.at + x * LANES, c.left);
+        }
+    }
+    for (uint64_t rest = s->bits; rest;) {
+        int j = heed_lowest_bit(rest);
+        uint64_t ended = ~(rest >> j);
+        int run = ended ? heed_lowest_bit(ended) : PIECE;
+        rest &= ~heed_bits_between(j, j + run);
+        sum_run(c, s, t, j, run, sum);
+    }
+    sum_to_targets(c, s, t, sum);
+}
+
+WORD void sum_columns(const int targets, int64_t columns, const summands *s, const sum_target *t) {
+    int64_t at = 0;
+    for (; targets == 1 && at + 8 * LANES <= columns; at += 8 * LANES) {
+        sum_tile((sum_shape){1, 8, at, LANES}, s, t);
+    }
     for (; at + 4 * LANES <= columns; at += 4 * LANES) {
-        sum_tile(targets, 4, at, LANES, s, t);
+        sum_tile((sum_shape){targets, 4, at, LANES}, s, t);
     }
     for (; at + LANES <= columns; at += LANES) {
-        sum_tile(targets, 1, at, LANES, s, t);
+        sum_tile((sum_shape){targets, 1, at, LANES}, s, t);
     }
     if (at < columns) {
-        sum_tile(targets, 1, at, columns - at, s, t);
+        sum_tile((sum_shape){targets, 1, at, columns - at}, s, t);
     }
 }
 

@@ -23,8 +23,9 @@ static inline float finite_max(float max) {
  * to a->weights too where somebody watches. */
 WORD float score_row(const heed_attention *a, const piece *p, int64_t i, float *score) {
     float bias[PIECE] = {0};
-    if (a->bias)
+    if (a->bias) {
         gather_bias(a, p, i, bias);
+    }
     vec max = v_set(-INFINITY), low = max, factor = v_set(a->scale);
     for (int64_t at = 0; at < p->span[i]; at += LANES) {
         vec x = v_fma(v_load(score + at), factor, v_load(bias + at));
@@ -34,8 +35,9 @@ WORD float score_row(const heed_attention *a, const piece *p, int64_t i, float *
     }
     if (a->weights) {
         float *w = a->weights + (p->i0 + i) * a->weights_stride + p->key0;
-        for (int c = 0; c < p->count; c++)
+        for (int c = 0; c < p->count; c++) {
             w[p->list[c]] = score[p->list[c]];
+        }
     }
     return v_greatest(max);
 }
@@ -43,14 +45,16 @@ WORD float score_row(const heed_attention *a, const piece *p, int64_t i, float *
 /* Scores to exp(score - max), with dropout, in place; their sum, without dropout, is returned. */
 WORD float weigh_row(const heed_attention *a, const piece *p, int64_t i, float max, float *score) {
     uint8_t kept[PIECE] = {0};
-    if (a->keep)
+    if (a->keep) {
         gather_kept(a, p, i, kept);
+    }
     vec sum = v_zero(), base = v_set(finite_max(max)), factor = v_set(a->keep_scale);
     for (int64_t at = 0; at < p->span[i]; at += LANES) {
         vec e = v_exp(v_sub(v_load(score + at), base));
         sum = v_add(sum, e);
-        if (a->keep)
+        if (a->keep) {
             e = v_mul(e, v_mul(v_load_bytes(kept + at), factor));
+        }
         v_store(score + at, e);
     }
     return v_total(sum);
@@ -105,13 +109,16 @@ KERNEL void finish_query(const heed_attention *a, int64_t i, const running *r) {
     if (r->sum != 0) {
         vec share = v_set(1 / r->sum);
         EACH(a->value_width, v_put(out + at, left, v_mul(v_get(out + at, left), share)););
-        if (a->lse || a->weights)
+        if (a->lse || a->weights) {
             lse = r->max + (float)log((double)r->sum);
+        }
     }
-    if (a->lse)
+    if (a->lse) {
         a->lse[i] = lse;
-    if (a->weights)
+    }
+    if (a->weights) {
         finish_weights(a, i, lse);
+    }
 }
 
 KERNEL void attend_block(const heed_attention *a, int64_t i0) {
@@ -126,21 +133,26 @@ KERNEL void attend_block(const heed_attention *a, int64_t i0) {
         memset(a->out + (i0 + i) * a->out_stride, 0, (size_t)a->value_width * sizeof(float));
     }
     for (int64_t key0 = 0; key0 < a->keys; key0 += PIECE) {
-        if (!open_piece(a, i0, key0, false, &p))
+        if (!open_piece(a, i0, key0, false, &p)) {
             continue;
+        }
         dots(&p, a->width, q, p.k, score);
-        for (int64_t i = 0; i < queries; i++)
-            if (p.allowed[i])
+        for (int64_t i = 0; i < queries; i++) {
+            if (p.allowed[i]) {
                 merge_row(a, &p, i, score[i], r + i);
+            }
+        }
         add_values(a, &p, score, r);
     }
-    for (int64_t i = 0; i < queries; i++)
+    for (int64_t i = 0; i < queries; i++) {
         finish_query(a, i0 + i, r + i);
+    }
 }
 
 KERNEL void attention(const heed_attention *a) {
-    for (int64_t i0 = 0; i0 < a->queries; i0 += QUERIES)
+    for (int64_t i0 = 0; i0 < a->queries; i0 += QUERIES) {
         attend_block(a, i0);
+    }
 }
 
 static inline void use_attention(heed_kernels *k) {

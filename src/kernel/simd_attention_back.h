@@ -26,27 +26,32 @@ KERNEL void scores_back(const heed_attention *a, back *b, int64_t i) {
     const piece *p = &b->p;
     float bias[PIECE] = {0}, *w = b->weight[i], *d = b->d_score[i];
     uint8_t kept[PIECE] = {0};
-    if (a->bias)
+    if (a->bias) {
         gather_bias(a, p, i, bias);
-    if (a->keep)
+    }
+    if (a->keep) {
         gather_kept(a, p, i, kept);
+    }
     const float *out = a->out + (p->i0 + i) * a->out_stride;
     vec share = v_set(dot_row(a->value_width, b->d_out[i], out)), lse = v_set(a->lse[p->i0 + i]);
     vec factor = v_set(a->scale), keep = v_set(1.0f);
     for (int64_t at = 0; at < p->span[i]; at += LANES) {
-        if (a->keep)
+        if (a->keep) {
             keep = v_mul(v_load_bytes(kept + at), v_set(a->keep_scale));
+        }
         vec e = v_exp(v_sub(v_fma(v_load(w + at), factor, v_load(bias + at)), lse));
         v_store(w + at, v_mul(e, keep));
         v_store(d + at, v_mul(e, v_sub(v_mul(keep, v_load(d + at)), share)));
     }
-    if (a->d_bias)
+    if (a->d_bias) {
         for (uint64_t rest = p->allowed[i]; rest; rest &= rest - 1) {
             int j = heed_lowest_bit(rest);
             a->d_bias[a->k_pos[p->key0 + j] - a->q_pos[p->i0 + i]] += d[j];
         }
-    for (int64_t at = 0; at < p->span[i]; at += LANES)
+    }
+    for (int64_t at = 0; at < p->span[i]; at += LANES) {
         v_store(d + at, v_mul(factor, v_load(d + at)));
+    }
 }
 
 /* d_q of the block's queries, some at a time where they see the same keys. */
@@ -101,25 +106,30 @@ KERNEL void keys_back(const heed_attention *a, const back *b) {
 
 KERNEL void block_back(const heed_attention *a, int64_t i0, int64_t key0) {
     back b;
-    if (!open_piece(a, i0, key0, true, &b.p))
+    if (!open_piece(a, i0, key0, true, &b.p)) {
         return;
+    }
     for (int64_t i = 0; i < b.p.queries; i++) {
         b.q[i] = a->q + (i0 + i) * a->q_stride;
         b.d_out[i] = a->d_out + (i0 + i) * a->d_out_stride;
     }
     dots(&b.p, a->width, b.q, b.p.k, b.weight);
     dots(&b.p, a->value_width, b.d_out, b.p.v, b.d_score);
-    for (int64_t i = 0; i < b.p.queries; i++)
-        if (b.p.allowed[i])
+    for (int64_t i = 0; i < b.p.queries; i++) {
+        if (b.p.allowed[i]) {
             scores_back(a, &b, i);
+        }
+    }
     queries_back(a, &b);
     keys_back(a, &b);
 }
 
 KERNEL void attention_back(const heed_attention *a) {
-    for (int64_t key0 = 0; key0 < a->keys; key0 += PIECE)
-        for (int64_t i0 = 0; i0 < a->queries; i0 += QUERIES)
+    for (int64_t key0 = 0; key0 < a->keys; key0 += PIECE) {
+        for (int64_t i0 = 0; i0 < a->queries; i0 += QUERIES) {
             block_back(a, i0, key0);
+        }
+    }
 }
 
 static inline void use_attention_back(heed_kernels *k) {

@@ -33,8 +33,9 @@ WORD void keep_bits(const heed_drop *d, int64_t row, int64_t first, uint32_t kep
         key1 += 0xBB67AE85u;
     }
     i_interleave(x);
-    for (int q = 0; q < 4; q++)
+    for (int q = 0; q < 4; q++) {
         kept[q] = i_at_least(x[q], d->threshold);
+    }
 }
 
 KERNEL void dropout(const heed_drop *d, int64_t row, int64_t n, const float *x, const float *base,
@@ -61,8 +62,9 @@ KERNEL void drop_mask(const heed_drop *d, int64_t row, int64_t n, uint8_t *keep)
         uint32_t kept[4];
         uint64_t bytes[GROUP / 8];
         keep_bits(d, row, i, kept);
-        for (int b = 0; b < GROUP; b += 8)
+        for (int b = 0; b < GROUP; b += 8) {
             bytes[b / 8] = spread_bits(kept[b / LANES] >> b % LANES);
+        }
         memcpy(keep + i, bytes, (size_t)(n - i < GROUP ? n - i : GROUP));
     }
 }

@@ -45,36 +45,46 @@ typedef struct {
     const float *bias; /* or NULL */
 } tile_task;
 
-WORD void run_tile(const int rows, const int panels, const tile_task *t) {
-    vec sum[MAX_SUMS], b[2 * MAX_PANELS];
-    for (int r = 0; r < rows; r++)
-        for (int v = 0; v < 2 * panels; v++)
-            sum[r * 2 * panels + v] =
-                t->from_zero ? v_zero() : v_load(t->c + r * t->ldc + v * LANES);
+/* One step of l: sum[r*vectors + v] += a of row r times vector v of b, vectors = 2 panels. */
+WORD void tile_step(const int rows, const int vectors, const float *a, int64_t a_row,
+                    const float *from, int64_t b_panel, vec *sum) {
+    vec b[2 * MAX_PANELS];
+    for (int v = 0; v < vectors; v++) {
+        b[v] = v_load(from + v / 2 * b_panel + v % 2 * LANES);
+    }
+    for (int r = 0; r < rows; r++) {
+        vec x = v_set(a[r * a_row]);
+        for (int v = 0; v < vectors; v++) {
+            sum[r * vectors + v] = v_fma(x, b[v], sum[r * vectors + v]);
+        }
+    }
+}
+
+WORD void run_tile(const int rows, const int vectors, const tile_task *t) {
+    vec sum[MAX_SUMS];
+    for (int r = 0; r < rows; r++) {
+        for (int v = 0; v < vectors; v++) {
+            sum[r * vectors + v] = t->from_zero ? v_zero() : v_load(t->c + r * t->ldc + v * LANES);
+        }
+    }
     const float *a = t->a, *from = t->b, *soon = t->soon;
     const int64_t a_row = t->a_row, a_col = t->a_col, b_panel = t->b_panel;
     for (int64_t l = t->depth; l > 0; l--, a += a_col, from += NR, soon += NR) {
         v_fetch(soon);
-        for (int v = 0; v < 2 * panels; v++)
-            b[v] = v_load(from + v / 2 * b_panel + v % 2 * LANES);
-        for (int r = 0; r < rows; r++) {
-            vec x = v_set(a[r * a_row]);
-            for (int v = 0; v < 2 * panels; v++)
-                sum[r * 2 * panels + v] = v_fma(x, b[v], sum[r * 2 * panels + v]);
-        }
+        tile_step(rows, vectors, a, a_row, from, b_panel, sum);
     }
-    for (int r = 0; r < rows; r++)
-        for (int v = 0; v < 2 * panels; v++) {
-            vec x = sum[r * 2 * panels + v];
-            if (t->bias)
-                x = v_add(x, v_load(t->bias + v * LANES));
+    for (int r = 0; r < rows; r++) {
+        for (int v = 0; v < vectors; v++) {
+            vec x = sum[r * vectors + v];
+            x = t->bias ? v_add(x, v_load(t->bias + v * LANES)) : x;
             v_store(t->c + r * t->ldc + v * LANES, x);
         }
+    }
 }
 
 #define TILE(rows, panels)                                                                         \
     HEED_TARGET static void tile_##rows##x##panels(const tile_task *t) {                           \
-        run_tile(rows, panels, t);                                                                 \
+        run_tile(rows, 2 * panels, t);                                                             \
     }
 /* clang-format off */
 TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(1, 4) TILE(2, 2) TILE(3, 2)
@@ -101,13 +111,16 @@ KERNEL void edge_tile(int64_t rows, int64_t columns, const tile_task *t) {
     inner.c = c;
     inner.ldc = NR;
     size_t bytes = (size_t)columns * sizeof *c;
-    for (int64_t r = 0; r < rows && !t->from_zero; r++)
+    for (int64_t r = 0; r < rows && !t->from_zero; r++) {
         memcpy(c + r * NR, t->c + r * t->ldc, bytes);
-    if (t->bias)
+    }
+    if (t->bias) {
         inner.bias = memcpy(bias, t->bias, bytes);
+    }
     NARROW[rows](&inner);
-    for (int64_t r = 0; r < rows; r++)
+    for (int64_t r = 0; r < rows; r++) {
         memcpy(t->c + r * t->ldc, c + r * NR, bytes);
+    }
 }
 
 /* The tile of rows [i, i + rows) of the block by `panels` panels from p on. */
@@ -128,12 +141,13 @@ KERNEL void one_tile(const block *k, int64_t i, int64_t rows, int64_t p, int pan
         .from_zero = k->l0 == 0 && !g->accumulate,
         .bias = g->bias && k->l0 + k->depth == g->k ? g->bias + p * NR : NULL,
     };
-    if (panels > 1)
+    if (panels > 1) {
         WIDE[rows](&t);
-    else if ((p + 1) * NR <= g->n)
+    } else if ((p + 1) * NR <= g->n) {
         NARROW[rows](&t);
-    else
+    } else {
         edge_tile(rows, g->n - p * NR, &t);
+    }
 }
 
 /* Rows are shared out evenly, so that no tile is left with one row while others have six. */
@@ -145,10 +159,12 @@ static inline int64_t tile_start(int64_t rows, int64_t tile) {
 /* Whole tiles of rows that lie side by side: each l is read once, from end to end. */
 KERNEL void repack_side(block *k, float *to) {
     const heed_gemm *g = k->g;
-    for (int64_t l = 0; l < k->depth; l++)
-        for (int64_t i = 0; i < k->rows; i += TILE_ROWS)
+    for (int64_t l = 0; l < k->depth; l++) {
+        for (int64_t i = 0; i < k->rows; i += TILE_ROWS) {
             memcpy(to + i * k->depth + l * TILE_ROWS, k->a + l * g->a_col + i,
                    TILE_ROWS * sizeof *to);
+        }
+    }
     k->a = to;
 }
 

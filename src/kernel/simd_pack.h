@@ -22,19 +22,23 @@ WORD void pack_rows(int64_t k, int64_t columns, const float *b, int64_t b_row, f
 WORD void pack_columns(int64_t k, int64_t columns, const float *b, int64_t b_col, float *packed) {
     EACH(k, {
         vec x[LANES];
-        for (int j = 0; j < LANES; j++)
+        for (int j = 0; j < LANES; j++) {
             x[j] = j < columns ? v_get(b + j * b_col + at, left) : v_zero();
+        }
         v_transpose(x);
-        for (int64_t l = 0; l < left; l++)
+        for (int64_t l = 0; l < left; l++) {
             v_store(packed + (at + l) * NR, x[l]);
+        }
     });
 }
 
 WORD void pack_any(int64_t k, int64_t columns, const float *b, int64_t b_row, int64_t b_col,
                    float *packed) {
-    for (int64_t l = 0; l < k; l++, b += b_row, packed += NR)
-        for (int64_t j = 0; j < NR; j++)
+    for (int64_t l = 0; l < k; l++, b += b_row, packed += NR) {
+        for (int64_t j = 0; j < NR; j++) {
             packed[j] = j < columns ? b[j * b_col] : 0;
+        }
+    }
 }
 
 KERNEL void pack(int64_t k, int64_t n, const float *b, int64_t b_row, int64_t b_col, int64_t panel0,
@@ -43,13 +47,14 @@ KERNEL void pack(int64_t k, int64_t n, const float *b, int64_t b_row, int64_t b_
         int64_t columns = n - p * NR < NR ? n - p * NR : NR;
         const float *from = b + p * NR * b_col;
         float *to = packed + p * NR * k;
-        if (b_col == 1)
+        if (b_col == 1) {
             pack_rows(k, columns, from, b_row, to);
-        else if (b_row == 1) {
+        } else if (b_row == 1) {
             pack_columns(k, columns, from, b_col, to);
             pack_columns(k, columns - LANES, from + LANES * b_col, b_col, to + LANES);
-        } else
+        } else {
             pack_any(k, columns, from, b_row, b_col, to);
+        }
     }
 }
 

@@ -62,8 +62,9 @@ KERNEL void softmax(int64_t n, const float *x, float *out) {
     double sum, unused;
     /* where nothing is above -infinity the base is 0, so that NaN is not hidden */
     exp_row(n, x, max == -INFINITY ? 0 : max, out, &sum, &unused);
-    if (sum != 0)
+    if (sum != 0) {
         scale_row(n, out, (float)(1 / sum), 0);
+    }
 }
 
 KERNEL void softmax_back(int64_t n, const float *y, const float *dy, float *dx) {
@@ -142,13 +143,15 @@ KERNEL void rmsnorm_back(int64_t n, const float *x, const float *gain, float rst
 
 /* Columns are summed down ROWS rows at a time, which stay in the nearest cache. */
 KERNEL void column_sums(int64_t rows, int64_t n, int64_t stride, const float *x, float *sum) {
-    for (; rows > 0; rows -= ROWS, x += ROWS * stride)
+    for (; rows > 0; rows -= ROWS, x += ROWS * stride) {
         EACH(n, {
             vec s = v_get(sum + at, left);
-            for (int64_t i = 0; i < ROWS && i < rows; i++)
+            for (int64_t i = 0; i < ROWS && i < rows; i++) {
                 s = v_add(s, v_get(x + i * stride + at, left));
+            }
             v_put(sum + at, left, s);
         });
+    }
 }
 
 /* d_gain += dy (x - mean) rstd over at most ROWS rows; mean may be NULL. */
@@ -167,11 +170,13 @@ WORD void add_gain(int64_t rows, int64_t n, int64_t stride, const float *x, cons
 KERNEL void norm_params_back(int64_t rows, int64_t n, int64_t stride, const float *x,
                              const float *mean, const float *rstd, const float *dy, float *d_gain,
                              float *d_shift) {
-    for (int64_t i = 0; d_gain && i < rows; i += ROWS)
+    for (int64_t i = 0; d_gain && i < rows; i += ROWS) {
         add_gain(rows - i, n, stride, x + i * stride, mean ? mean + i : mean, rstd + i,
                  dy + i * stride, d_gain);
-    if (d_shift)
+    }
+    if (d_shift) {
         column_sums(rows, n, stride, dy, d_shift);
+    }
 }
 
 /* Pairs (2i, 2i+1) beside each other: half a vector of angles serves a whole vector of x. */
@@ -198,10 +203,11 @@ WORD void turn_halves(int64_t half, const float *cosine, const float *sine, cons
 KERNEL void rope(int64_t heads, int64_t d, bool interleaved, const float *cosine, const float *sine,
                  const float *x, float *out) {
     for (int64_t h = 0; h < heads; h++, x += d, out += d) {
-        if (interleaved)
+        if (interleaved) {
             turn_neighbours(d, cosine, sine, x, out);
-        else
+        } else {
             turn_halves(d / 2, cosine, sine, x, out);
+        }
     }
 }
 

@@ -46,10 +46,11 @@ WORD vec v_get(const float *p, int64_t n) {
     return n == LANES ? v_load(p) : _mm256_maskload_ps(p, first_lanes(n));
 }
 WORD void v_put(float *p, int64_t n, vec x) {
-    if (n == LANES)
+    if (n == LANES) {
         v_store(p, x);
-    else
+    } else {
         _mm256_maskstore_ps(p, first_lanes(n), x);
+    }
 }
 /* 8 bytes of 0 or 1 as numbers. */
 WORD vec v_load_bytes(const uint8_t *p) {

@@ -52,8 +52,9 @@ WORD __m256i first_lanes(int64_t n, int64_t from) {
     return _mm256_loadu_si256((const __m256i *)(const void *)(OPEN + LANES - n + from));
 }
 WORD vec v_get(const float *p, int64_t n) {
-    if (n == LANES)
+    if (n == LANES) {
         return v_load(p);
+    }
     return v_join(_mm256_maskload_ps(p, first_lanes(n, 0)),
                   _mm256_maskload_ps(p + 8, first_lanes(n, 8)));
 }
@@ -215,8 +216,9 @@ WORD void v_transpose(vec x[LANES]) {
         y[8 + e] = v_quarters(b, d, 0, 1, 4, 5);
         y[12 + e] = v_quarters(b, d, 2, 3, 6, 7);
     }
-    for (int i = 0; i < LANES; i++)
+    for (int i = 0; i < LANES; i++) {
         x[i] = y[i];
+    }
 }
 WORD vec v_pairs(float even, float odd) {
     return _mm512_setr_ps(even, odd, even, odd, even, odd, even, odd, even, odd, even, odd, even,
@@ -252,14 +254,16 @@ WORD wide w_of(vec x) {
 }
 WORD wide w_add(wide sum, vec x) {
     wide y = w_of(x);
-    for (int q = 0; q < 4; q++)
+    for (int q = 0; q < 4; q++) {
         y.quarter[q] = _mm256_add_pd(sum.quarter[q], y.quarter[q]);
+    }
     return y;
 }
 WORD wide w_add_square(wide sum, vec x) {
     wide y = w_of(x);
-    for (int q = 0; q < 4; q++)
+    for (int q = 0; q < 4; q++) {
         y.quarter[q] = _mm256_fmadd_pd(y.quarter[q], y.quarter[q], sum.quarter[q]);
+    }
     return y;
 }
 WORD double w_total(wide sum) {

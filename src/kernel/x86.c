@@ -17,18 +17,21 @@ enum { LEAF_FEATURES = 1, LEAF_EXTENDED = 7, SAVED_AVX = 0x06, SAVED_AVX512 = 0x
  * not say. */
 static uint32_t saved_registers(void) {
     uint32_t a, b, c, d;
-    if (!__get_cpuid(LEAF_FEATURES, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+    if (!__get_cpuid(LEAF_FEATURES, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) {
         return 0;
+    }
     __asm__ volatile("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
     return a;
 }
 
 const char *heed_x86_lacks_avx2(void) {
     uint32_t a, b, c, d;
-    if (!__get_cpuid(LEAF_FEATURES, &a, &b, &c, &d) || !(c & bit_FMA))
+    if (!__get_cpuid(LEAF_FEATURES, &a, &b, &c, &d) || !(c & bit_FMA)) {
         return "the processor has no FMA";
-    if (!__get_cpuid_count(LEAF_EXTENDED, 0, &a, &b, &c, &d) || !(b & bit_AVX2))
+    }
+    if (!__get_cpuid_count(LEAF_EXTENDED, 0, &a, &b, &c, &d) || !(b & bit_AVX2)) {
         return "the processor has no AVX2";
+    }
     return (saved_registers() & SAVED_AVX) == SAVED_AVX ? 0
                                                         : "the system does not save AVX registers";
 }
@@ -36,8 +39,9 @@ const char *heed_x86_lacks_avx2(void) {
 const char *heed_x86_lacks_avx512(void) {
     const uint32_t want = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
     uint32_t a, b, c, d;
-    if (!__get_cpuid_count(LEAF_EXTENDED, 0, &a, &b, &c, &d) || (b & want) != want)
+    if (!__get_cpuid_count(LEAF_EXTENDED, 0, &a, &b, &c, &d) || (b & want) != want) {
         return "the processor has no AVX-512 F, BW, DQ and VL";
+    }
     return (saved_registers() & SAVED_AVX512) == SAVED_AVX512
                ? 0
                : "the system does not save AVX-512 registers";

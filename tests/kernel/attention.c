@@ -32,18 +32,21 @@ static bool allowed(const heed_attention *a, int64_t i, int64_t j) {
 }
 
 static void fill(float *to, int64_t n, dice *d, float size) {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         to[i] = roll_between(d, -size, size);
+    }
 }
 
 static void fill_limits(const setup *s, dice *d) {
     for (int64_t i = 0; i < s->queries; i++) {
         begin[i] = 0;
         end[i] = (int32_t)s->keys;
-        if (s->causal)
+        if (s->causal) {
             end[i] = (int32_t)(s->keys - s->queries + i + 1 < 0 ? 0 : s->keys - s->queries + i + 1);
-        if (s->window)
+        }
+        if (s->window) {
             begin[i] = end[i] > 7 ? end[i] - 7 : 0;
+        }
         q_pos[i] = (int32_t)(s->keys - s->queries + i);
         for (int64_t j = 0; j < s->keys; j++) {
             mask[i * MAX_KEYS + j] =
@@ -51,23 +54,29 @@ static void fill_limits(const setup *s, dice *d) {
             keep[i * MAX_KEYS + j] = roll(d) % 8 != 0;
         }
     }
-    for (int64_t j = 0; j < s->keys; j++)
+    for (int64_t j = 0; j < s->keys; j++) {
         k_pos[j] = (int32_t)j;
+    }
 }
 
 /* Every row of k and v that no key uses, or that no query may see, becomes NaN. */
 static void poison(const heed_attention *a, const setup *s) {
     bool used[ROWS] = {false};
-    for (int64_t j = 0; j < a->keys; j++)
-        for (int64_t i = 0; i < a->queries; i++)
+    for (int64_t j = 0; j < a->keys; j++) {
+        for (int64_t i = 0; i < a->queries; i++) {
             used[a->rows ? a->rows[j] : j] |= allowed(a, i, j);
+        }
+    }
     for (int64_t r = 0; r < ROWS; r++) {
-        if (used[r])
+        if (used[r]) {
             continue;
-        for (int64_t x = 0; x < s->width; x++)
+        }
+        for (int64_t x = 0; x < s->width; x++) {
             k[s->shift + r * s->width + x] = NAN;
-        for (int64_t x = 0; x < s->value_width; x++)
+        }
+        for (int64_t x = 0; x < s->value_width; x++) {
             v[s->shift + r * s->value_width + x] = NAN;
+        }
     }
 }
 
@@ -78,13 +87,15 @@ static heed_attention make(const setup *s, dice *d) {
     fill(d_out, MAX_QUERIES * MAX_WIDTH + 16, d, 2);
     fill(bias, 2 * ROWS, d, 3);
     fill_limits(s, d);
-    for (int32_t j = 0; j < ROWS; j++)
+    for (int32_t j = 0; j < ROWS; j++) {
         rows[j] = (j * 37 + 11) % ROWS;
+    }
     memset(d_bias, 0, sizeof d_bias);
     memset(d_k, 0, sizeof d_k);
     memset(d_v, 0, sizeof d_v);
-    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
+    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
         weights[i] = NAN;
+    }
     heed_attention a = {.queries = s->queries,
                         .keys = s->keys,
                         .width = s->width,
@@ -140,16 +151,18 @@ static const float *value_of(const heed_attention *a, int64_t j) {
     return a->v + (a->rows ? a->rows[j] : j) * a->v_stride;
 }
 static double kept(const heed_attention *a, int64_t i, int64_t j) {
-    if (!a->keep)
+    if (!a->keep) {
         return 1;
+    }
     return a->keep[i * a->keep_stride + j] ? (double)a->keep_scale : 0;
 }
 
 static void true_scores(const heed_attention *a, int64_t i, truth *t) {
     double worst = 0, max = -INFINITY, sum = 0;
     for (int64_t j = 0; j < a->keys; j++) {
-        if (!allowed(a, i, j))
+        if (!allowed(a, i, j)) {
             continue;
+        }
         double s = 0, size = 0;
         for (int64_t x = 0; x < a->width; x++) {
             double y = (double)a->q[i * a->q_stride + x] * (double)key_of(a, j)[x];
@@ -162,21 +175,25 @@ static void true_scores(const heed_attention *a, int64_t i, truth *t) {
                                 (size * (double)a->scale + fabs(b) + fabs(t->score[j])));
         max = fmax(max, t->score[j]);
     }
-    for (int64_t j = 0; j < a->keys; j++)
-        if (allowed(a, i, j))
+    for (int64_t j = 0; j < a->keys; j++) {
+        if (allowed(a, i, j)) {
             sum += exp(t->score[j] - max);
+        }
+    }
     t->lse = sum > 0 ? max + log(sum) : -INFINITY;
     t->off = 2 * worst + (double)(a->keys + 16) * U;
-    for (int64_t j = 0; j < a->keys; j++)
+    for (int64_t j = 0; j < a->keys; j++) {
         t->weight[j] = allowed(a, i, j) ? exp(t->score[j] - t->lse) : 0;
+    }
 }
 
 static void true_out(const heed_attention *a, int64_t i, truth *t) {
     for (int64_t x = 0; x < a->value_width; x++) {
         t->out[x] = t->out_size[x] = t->lost[x] = 0;
         for (int64_t j = 0; j < a->keys; j++) {
-            if (!allowed(a, i, j))
+            if (!allowed(a, i, j)) {
                 continue;
+            }
             double y = t->weight[j] * kept(a, i, j) * (double)value_of(a, j)[x];
             t->out[x] += y;
             t->out_size[x] += fabs(y);
@@ -191,13 +208,15 @@ static void check_forward(const heed_kernels *set, const heed_attention *a) {
         true_scores(a, i, &t);
         true_out(a, i, &t);
         double sums = t.off + (double)(a->keys + 8) * U;
-        for (int64_t x = 0; x < a->value_width; x++)
+        for (int64_t x = 0; x < a->value_width; x++) {
             check_near((double)a->out[i * a->out_stride + x], t.out[x],
                        sums * t.out_size[x] + t.lost[x], set->isa, x, i);
+        }
         check_near((double)a->lse[i], t.lse, t.off + 4 * U * fabs(t.lse), "lse", i, a->queries);
-        for (int64_t j = 0; a->weights && j < a->keys; j++)
+        for (int64_t j = 0; a->weights && j < a->keys; j++) {
             check_near((double)a->weights[i * a->weights_stride + j], t.weight[j],
                        (2 * t.off + 4 * U * fabs(t.lse)) * t.weight[j] + FLOOR, "weights", j, i);
+        }
     }
 }
 
@@ -239,8 +258,9 @@ static void add_query(const heed_attention *a, int64_t i) {
         share_size += fabs((double)a->d_out[i * a->d_out_stride + x]) * t.out_size[x];
     }
     for (int64_t j = 0; j < a->keys; j++) {
-        if (!allowed(a, i, j))
+        if (!allowed(a, i, j)) {
             continue;
+        }
         double d_w = 0, size = 0;
         for (int64_t x = 0; x < a->value_width; x++) {
             double y = kept(a, i, j) * (double)a->d_out[i * a->d_out_stride + x] *
@@ -258,8 +278,9 @@ static void add_query(const heed_attention *a, int64_t i) {
 
 static void check_all(const float *got, const double *want, const double *allowed_error, int64_t n,
                       const char *what) {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         check_near((double)got[i], want[i], allowed_error[i], what, i, n);
+    }
 }
 
 static void check_back(const heed_kernels *set, const heed_attention *a) {
@@ -267,14 +288,16 @@ static void check_back(const heed_kernels *set, const heed_attention *a) {
     memset(want_k, 0, sizeof want_k), memset(size_k, 0, sizeof size_k);
     memset(want_v, 0, sizeof want_v), memset(size_v, 0, sizeof size_v);
     memset(want_bias, 0, sizeof want_bias), memset(size_bias, 0, sizeof size_bias);
-    for (int64_t i = 0; i < a->queries; i++)
+    for (int64_t i = 0; i < a->queries; i++) {
         add_query(a, i);
+    }
     set->attention_back(a);
     check_all(a->d_q, want_q, size_q, a->queries * a->width, "d_q");
     check_all(a->d_k, want_k, size_k, a->keys * a->width, "d_k");
     check_all(a->d_v, want_v, size_v, a->keys * a->value_width, "d_v");
-    if (a->d_bias)
+    if (a->d_bias) {
         check_all(d_bias, want_bias, size_bias, 2 * ROWS, "d_bias");
+    }
 }
 
 static setup random_setup(dice *d) {

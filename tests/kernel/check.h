@@ -75,8 +75,9 @@ static inline float wall_value(void) {
 
 static inline float *walled_make(walled *w, int64_t n, int shift) {
     assert_in_range(n, 0, CHECK_MAX);
-    for (size_t i = 0; i < sizeof w->cell / sizeof w->cell[0]; i++)
+    for (size_t i = 0; i < sizeof w->cell / sizeof w->cell[0]; i++) {
         w->cell[i] = wall_value();
+    }
     uintptr_t line = (uintptr_t)(w->cell + CHECK_WALL) / 64 * 64;
     w->p = (float *)line + shift;
     w->n = n;
@@ -85,16 +86,19 @@ static inline float *walled_make(walled *w, int64_t n, int shift) {
 
 static inline float *walled_fill(walled *w, int64_t n, int shift, dice *d, int kind) {
     walled_make(w, n, shift);
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         w->p[i] = hostile(d, kind);
+    }
     return w->p;
 }
 
 static inline void walled_check(const walled *w, const char *what) {
     const float wall = wall_value();
-    for (const float *c = w->cell; c < w->cell + sizeof w->cell / sizeof w->cell[0]; c++)
-        if ((c < w->p || c >= w->p + w->n) && memcmp(c, &wall, sizeof wall) != 0)
+    for (const float *c = w->cell; c < w->cell + sizeof w->cell / sizeof w->cell[0]; c++) {
+        if ((c < w->p || c >= w->p + w->n) && memcmp(c, &wall, sizeof wall) != 0) {
             fail_msg("%s wrote at %td of %" PRId64 " numbers", what, c - w->p, w->n);
+        }
+    }
 }
 
 /* ---- Comparing ---- */
@@ -102,10 +106,11 @@ static inline void walled_check(const walled *w, const char *what) {
 /* |got - want| <= bound, where NaN never passes. */
 static inline void check_near(double got, double want, double bound, const char *what, int64_t i,
                               int64_t n) {
-    if (!(fabs(got - want) <= bound) && !(got == want))
+    if (!(fabs(got - want) <= bound) && !(got == want)) {
         fail_msg("%s: element %" PRId64 " of %" PRId64
                  ": got %.9g, want %.9g, off by %.3g, allowed %.3g",
                  what, i, n, got, want, fabs(got - want), bound);
+    }
 }
 
 static inline bool same_bits(const float *a, const float *b, int64_t n) {

@@ -41,14 +41,16 @@ static heed_gemm make(const heed_kernels *k, const shape *s, dice *d) {
 }
 
 static void check_packed(const heed_kernels *k, const shape *s) {
-    for (int64_t p = 0; p < heed_panels(s->n, k->nr); p++)
-        for (int64_t l = 0; l < s->k; l++)
+    for (int64_t p = 0; p < heed_panels(s->n, k->nr); p++) {
+        for (int64_t l = 0; l < s->k; l++) {
             for (int64_t j = 0; j < k->nr; j++) {
                 int64_t column = p * k->nr + j;
                 float want = column < s->n ? at_b(s, b_buf.p, l, column) : 0;
                 float got = packed_buf.p[(p * s->k + l) * k->nr + j];
                 check_near(got, want, 0, "pack", column, s->n);
             }
+        }
+    }
 }
 
 static void check_shape(const heed_kernels *k, const shape *s, dice *d) {
@@ -58,7 +60,7 @@ static void check_shape(const heed_kernels *k, const shape *s, dice *d) {
     const float *old = old_buf.cell + (c_buf.p - c_buf.cell);
     k->gemm(&g);
     walled_check(&c_buf, k->isa);
-    for (int64_t i = 0; i < s->m; i++)
+    for (int64_t i = 0; i < s->m; i++) {
         for (int64_t j = 0; j < s->n; j++) {
             double want = s->accumulate ? (double)old[i * s->n + j] : 0, size = fabs(want);
             for (int64_t l = 0; l < s->k; l++) {
@@ -74,6 +76,7 @@ static void check_shape(const heed_kernels *k, const shape *s, dice *d) {
             double bound = (double)(s->k + 2) * (U * size + 0x1p-150);
             check_near((double)g.c[i * s->n + j], want, bound, k->isa, i * s->n + j, s->m * s->n);
         }
+    }
 }
 
 static void check_gemm(const heed_kernels *k) {
