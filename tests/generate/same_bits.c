@@ -10,17 +10,21 @@
 
 enum { MOST = 2000, SENTENCES = 60, VOCAB = 50 };
 
+/* What the tests run with now. */
+static const char *isa, *folder;                /* folder NULL: wide_model */
+static int sentences, longest, most_translated; /* ids */
+
 typedef struct {
     int32_t id[MOST];
     int64_t start[SENTENCES + 1];
 } corpus;
 
-/* Sentences of 1 to 20 ids, some of them empty. */
+/* Some sentences are empty. */
 static void make(corpus *c) {
     uint32_t x = 12345;
     c->start[0] = 0;
-    for (int i = 0; i < SENTENCES; i++) {
-        int n = i % 13 == 5 ? 0 : 1 + (i * 7) % 20;
+    for (int i = 0; i < sentences; i++) {
+        int n = i % 13 == 5 ? 0 : 1 + (i * 7 + longest - 1) % longest;
         c->start[i + 1] = c->start[i] + n;
         for (int64_t j = c->start[i]; j < c->start[i + 1]; j++) {
             x = x * 1664525u + 1013904223u;
@@ -33,7 +37,8 @@ static heed_translate_options wanted(const heed_model *model) {
     heed_translate_options o = heed_translate_defaults(model);
     o.beam = 3;
     o.n_best = 2;
-    o.max_length = 24;
+    o.max_length = most_translated;
+    o.min_length = folder ? 0 : most_translated - 4; /* keys of more than one piece */
     return o;
 }
 
@@ -69,13 +74,26 @@ static void expect_all_same(const heed_translations *a, const heed_translations 
     }
 }
 
-/* What the tests run with now. */
-static const char *isa, *folder;
+/* Of random weights, with room for sequences of several pieces of keys. */
+static heed_model *wide_model(heed_engine *engine, heed_error *err) {
+    heed_config c = heed_config_base();
+    c.encoder.width = c.decoder.width = 40;
+    c.encoder.heads = c.decoder.heads = c.encoder.kv_heads = c.decoder.kv_heads = 5;
+    c.encoder.feed_forward = c.decoder.feed_forward = 72;
+    c.encoder.layers = c.decoder.layers = 1;
+    c.encoder.max_positions = c.decoder.max_positions = 200;
+    c.vocab = c.source_vocab = VOCAB;
+    c.pad = c.decoder_start = VOCAB - 1;
+    c.eos = 0;
+    char why[100];
+    heed_config_choose_family(&c, why, sizeof why);
+    return heed_model_new(engine, &c, NULL, 7, err);
+}
 
 static heed_model *open_with(int threads, heed_engine **engine) {
     heed_error err = {0};
     *engine = heed_engine_new(NULL, threads, isa, &err);
-    heed_model *model = heed_model_open(*engine, folder, &err);
+    heed_model *model = folder ? heed_model_open(*engine, folder, &err) : wide_model(*engine, &err);
     expect_no_error(&err);
     return model;
 }
@@ -88,20 +106,20 @@ static void batch_budget_and_threads_change_nothing(void **state) {
     heed_model *model = open_with(1, &engine);
     heed_translate_options o = wanted(model);
     heed_translations all = {0}, other = {0};
-    translate(model, &o, &c, 0, SENTENCES, &all);
+    translate(model, &o, &c, 0, sentences, &all);
     static const int64_t budgets[] = {1, 7, 40, 333};
     for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++) {
         char what[40];
         snprintf(what, sizeof what, "budget %d", (int)budgets[i]);
         o.batch_tokens = budgets[i];
-        translate(model, &o, &c, 0, SENTENCES, &other);
+        translate(model, &o, &c, 0, sentences, &other);
         expect_all_same(&other, &all, what);
     }
     o.batch_tokens = 0;
     o.live = true;
-    translate(model, &o, &c, 0, SENTENCES, &other);
+    translate(model, &o, &c, 0, sentences, &other);
     expect_all_same(&other, &all, "nothing packed ahead");
-    for (int64_t i = 0; i < SENTENCES; i++) {
+    for (int64_t i = 0; i < sentences; i++) {
         translate(model, &o, &c, i, 1, &other);
         expect_same(&other.item[0], &all.item[2 * i], "alone", i);
         expect_same(&other.item[1], &all.item[2 * i + 1], "alone, second", i);
@@ -109,7 +127,7 @@ static void batch_budget_and_threads_change_nothing(void **state) {
     heed_model_free(model);
     heed_engine_free(engine);
     model = open_with(3, &engine);
-    translate(model, &o, &c, 0, SENTENCES, &other);
+    translate(model, &o, &c, 0, sentences, &other);
     expect_all_same(&other, &all, "three threads");
     heed_translations_free(&all);
     heed_translations_free(&other);
@@ -127,11 +145,11 @@ static void lines_put_back_come_out_the_same(void **state) {
     heed_model *model = open_with(2, &engine);
     heed_translate_options o = wanted(model);
     heed_translations all = {0}, other = {0};
-    translate(model, &o, &c, 0, SENTENCES, &all);
+    translate(model, &o, &c, 0, sentences, &all);
     heed_translator *t = heed_translator_new(model, &o, &err);
-    assert_true(t->cache_rows > 4 * o.beam * o.max_length);
+    assert_true(t->cache_rows > o.beam * o.max_length);
     t->cache_rows = o.beam * o.max_length;
-    assert_true(heed_translate_ids(t, c.id, c.start, SENTENCES, &other, &err));
+    assert_true(heed_translate_ids(t, c.id, c.start, sentences, &other, &err));
     expect_all_same(&other, &all, "small cache");
     heed_translator_free(t);
     heed_translations_free(&all);
@@ -184,9 +202,9 @@ static void the_cache_changes_no_bit(void **state) {
     heed_model *model = open_with(2, &engine);
     heed_translate_options o = wanted(model);
     heed_translations all = {0};
-    translate(model, &o, &c, 0, SENTENCES, &all);
+    translate(model, &o, &c, 0, sentences, &all);
     int compared = 0;
-    for (int64_t i = 0; i < SENTENCES; i++) {
+    for (int64_t i = 0; i < sentences; i++) {
         for (int64_t j = 2 * i; j < 2 * i + 2; j++) {
             if (all.item[j].n == 0) {
                 continue;
@@ -200,7 +218,7 @@ static void the_cache_changes_no_bit(void **state) {
             compared++;
         }
     }
-    assert_true(compared > SENTENCES);
+    assert_true(compared > sentences);
     heed_translations_free(&all);
     heed_model_free(model);
     heed_engine_free(engine);
@@ -218,7 +236,15 @@ int main(void) {
         heed_engine *engine = heed_engine_new(NULL, 1, sets[i], NULL);
         isa = sets[i];
         folder = i % 2 ? "tests/golden/pegasus-a" : "tests/golden/marian-a";
+        sentences = SENTENCES;
+        longest = 20;
+        most_translated = 24;
         failed += engine ? cmocka_run_group_tests_name(isa, tests, NULL, NULL) : 0;
+        folder = NULL;
+        sentences = 9;
+        longest = 140;
+        most_translated = 150;
+        failed += engine ? cmocka_run_group_tests_name("long", tests, NULL, NULL) : 0;
         heed_engine_free(engine);
     }
     return failed;
