@@ -1,7 +1,7 @@
 /* oom.c: memory fails at the n-th allocation, for every n: opening a folder with its tokenizer,
  * planning, translating text, tracing with gradients, measuring a likelihood, planning a training.
  * Each time a clean error, and no block is left. (Training itself: tests/train/trainer_memory.c.
- * The JSON reader has memory of its own, and gives up the process where that fails: it is left out.)
+ * The JSON reader has memory of its own, outside the host: it is left out.)
  *
  * The model is the smallest that can be trained; it is made here.
  * SPDX-License-Identifier: MIT
