@@ -3,8 +3,7 @@
  * A tile of up to TILE_ROWS rows by one panel, or of few rows by several panels, is held in
  * registers while l runs. Each accumulator is the one chain of one element, so every tile gives the
  * same bits. l is cut into blocks of DEPTH, whose panel stays in the first cache; from block to
- * block the chain rests in C. A whose rows do not lie side by side is repacked, HEIGHT rows at a
- * time, on the stack.
+ * block the chain rests in C.
  * Source: Goto and van de Geijn 2008, with B packed beforehand.
  * SPDX-License-Identifier: MIT
  */
@@ -20,16 +19,13 @@ enum { DEPTH = 256, HEIGHT = 4 * TILE_ROWS };
 #else
 enum { DEPTH = 384, HEIGHT = 8 * TILE_ROWS };
 #endif
-enum { MAX_PANELS = 4, MAX_SUMS = 2 * TILE_ROWS, STRIP = HEIGHT * DEPTH + LANES };
+enum { MAX_PANELS = 4, MAX_SUMS = 2 * TILE_ROWS };
 
 /* A block of l, and of rows of A and C. */
 typedef struct {
     const heed_gemm *g;
-    int64_t l0, depth; /* l0 <= l < l0 + depth */
-    int64_t i0, rows;
-    bool repacked;
-    const float
-        *a; /* element (i0, l0); where repacked, tile after tile, l after l, row after row */
+    int64_t l0, depth;           /* l0 <= l < l0 + depth */
+    int64_t i0, rows, most_rows; /* i0 <= i < i0 + rows, of which a tile takes most_rows or fewer */
 } block;
 
 typedef struct {
@@ -130,9 +126,9 @@ KERNEL void one_tile(const block *k, int64_t i, int64_t rows, int64_t p, int pan
     bool more = panels == 1 && i + rows == k->rows && p + 1 < g->panel1;
     tile_task t = {
         .depth = k->depth,
-        .a = k->repacked ? k->a + i * k->depth : k->a + i * g->a_row,
-        .a_row = k->repacked ? 1 : g->a_row,
-        .a_col = k->repacked ? rows : g->a_col,
+        .a = g->a + (k->i0 + i) * g->a_row + k->l0 * g->a_col,
+        .a_row = g->a_row,
+        .a_col = g->a_col,
         .b = b,
         .b_panel = g->k * NR,
         .soon = more ? b + g->k * NR : b,
@@ -151,47 +147,10 @@ KERNEL void one_tile(const block *k, int64_t i, int64_t rows, int64_t p, int pan
 }
 
 /* Rows are shared out evenly, so that no tile is left with one row while others have six. */
-static inline int64_t tile_start(int64_t rows, int64_t tile) {
-    int64_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS;
-    return tile * (rows / tiles) + (tile < rows % tiles ? tile : rows % tiles);
-}
-
-/* Whole tiles of rows that lie side by side: each l is read once, from end to end. */
-KERNEL void repack_side(block *k, float *to) {
-    const heed_gemm *g = k->g;
-    for (int64_t l = 0; l < k->depth; l++) {
-        for (int64_t i = 0; i < k->rows; i += TILE_ROWS) {
-            memcpy(to + i * k->depth + l * TILE_ROWS, k->a + l * g->a_col + i,
-                   TILE_ROWS * sizeof *to);
-        }
-    }
-    k->a = to;
-}
-
-/* Rows [i, i + rows) of the block to `to`, which has LANES numbers of room behind them. */
-KERNEL void repack_tile(const block *k, int64_t i, int64_t rows, float *to) {
-    const heed_gemm *g = k->g;
-    const float *a = k->a + i * g->a_row;
-    if (g->a_row == 1 && k->i0 + i + LANES <= g->m) { /* each copy overwrites what is too much */
-        for (int64_t l = 0; l < k->depth; l++) {
-            v_store(to + l * rows, v_load(a + l * g->a_col));
-        }
-        return;
-    }
-    for (int64_t r = 0; r < rows; r++) {
-        for (int64_t l = 0; l < k->depth; l++) {
-            to[l * rows + r] = a[r * g->a_row + l * g->a_col];
-        }
-    }
-}
-
-KERNEL void repack(block *k, float *to) {
-    for (int64_t tile = 0, i = 0; i < k->rows; tile++) {
-        int64_t next = tile_start(k->rows, tile + 1);
-        repack_tile(k, i, next - i, to + i * k->depth);
-        i = next;
-    }
-    k->a = to;
+static inline int64_t tile_start(const block *k, int64_t tile) {
+    int64_t tiles = (k->rows + k->most_rows - 1) / k->most_rows;
+    int64_t each = k->rows / tiles, longer = k->rows % tiles;
+    return tile * each + (tile < longer ? tile : longer);
 }
 
 /* The rows of a block by all panels; a panel's part of B is read while it is in the first cache. */
@@ -201,32 +160,26 @@ KERNEL void one_block(const block *k) {
     for (int64_t p = k->g->panel0; p < end; p += step) {
         step = p + most <= (whole < end ? whole : end) ? most : 1;
         for (int64_t tile = 0, i = 0; i < k->rows; tile++) {
-            int64_t next = tile_start(k->rows, tile + 1);
+            int64_t next = tile_start(k, tile + 1);
             one_tile(k, i, next - i, p, step);
             i = next;
         }
     }
 }
 
-/* A is repacked where neighbours in l do not lie side by side, and where the rows of a tall tile
- * would fall on the same few places of the first cache. */
-static inline bool needs_repacking(const heed_gemm *g) {
-    return g->a_col != 1 || (TILE_ROWS > 8 && g->m > 8 && g->a_row % 512 == 0);
+/* Rows of a tile: fewer than registers hold where their distance is such that they would push each
+ * other out of the first cache, which has eight places or a few more for each of them. */
+static inline int64_t most_rows(const heed_gemm *g) {
+    return TILE_ROWS > 8 && g->a_row % 512 == 0 ? 8 : TILE_ROWS;
 }
 
 KERNEL void gemm(const heed_gemm *g) {
-    float strip[STRIP];
     int64_t blocks = g->k > DEPTH ? (g->k + DEPTH - 1) / DEPTH : 1;
     for (int64_t n = 0; n < blocks; n++) { /* once for k = 0 too: C becomes 0 or stays, + bias */
         int64_t l0 = n * g->k / blocks, depth = (n + 1) * g->k / blocks - l0;
         for (int64_t i0 = 0; i0 < g->m; i0 += HEIGHT) {
-            const float *a = g->a + i0 * g->a_row + l0 * g->a_col;
             int64_t rows = g->m - i0 < HEIGHT ? g->m - i0 : HEIGHT;
-            block k = {g, l0, depth, i0, rows, needs_repacking(g), a};
-            if (k.repacked) {
-                repack(&k, strip);
-            }
-            one_block(&k);
+            one_block(&(block){g, l0, depth, i0, rows, most_rows(g)});
         }
     }
 }
