@@ -22,6 +22,7 @@ heed_translate_options cli_search(const heed_model *model, const cli_search_valu
     o.max_source = v->max_source.value;
     o.batch_tokens = v->batch_tokens.value;
     o.no_unk = v->no_unk;
+    o.limit = heed_machine_bytes() / 16 * 15;
     return o;
 }
 
