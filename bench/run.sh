@@ -1,5 +1,6 @@
 #!/bin/sh
-# What this machine reaches: the kernels beside a probe of the processor. Arguments go to the program.
+# What this machine reaches: the kernels beside a probe of the processor.
+# Arguments go to the program.
 # SPDX-License-Identifier: MIT
 set -eu
 cd "$(dirname "$0")/.."

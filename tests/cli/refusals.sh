@@ -72,7 +72,8 @@ change strange_act config.json 's/"activation_function": "[a-z]*"/"activation_fu
 change far_pad config.json 's/"pad_token_id": [0-9]*/"pad_token_id": 9999/'
 LC_ALL=C sed -i 's/"pad_token_id": [0-9]*/"pad_token_id": 9999/' far_pad/generation_config.json
 change zero_layers config.json 's/"encoder_layers": 1/"encoder_layers": 0/'
-change huge_positions config.json 's/"max_position_embeddings": 24/"max_position_embeddings": 999999999/'
+change huge_positions config.json \
+    's/"max_position_embeddings": 24/"max_position_embeddings": 999999999/'
 change huge_width config.json 's/"d_model": 16/"d_model": 99999999999/'
 change other_vocab config.json 's/"vocab_size": [0-9]*/"vocab_size": 7/'
 copy no_weights && rm no_weights/model.safetensors

@@ -107,6 +107,7 @@ static void check_products(const heed_kernels *k) {
     dice d = {7};
     check_product(k, M, N, K, &d);
     check_product(k, 1, N, K, &d);
+    check_product(k, 40, 33, 512, &d); /* rows that crowd the first cache take lower tiles */
     for (int round = 0; round < 40; round++) {
         check_product(k, 1 + roll_below(&d, M), 1 + roll_below(&d, N), 1 + roll_below(&d, K), &d);
     }
