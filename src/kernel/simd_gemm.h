@@ -3,7 +3,8 @@
  * A tile of up to TILE_ROWS rows by one panel, or of few rows by several panels, is held in
  * registers while l runs. Each accumulator is the one chain of one element, so every tile gives the
  * same bits. l is cut into blocks of DEPTH, whose panel stays in the first cache; from block to
- * block the chain rests in C.
+ * block the chain rests in C. Where rows of A lie side by side and several panels share the work, a
+ * block of A is first copied, so that a tile reads its part from end to end.
  * Source: Goto and van de Geijn 2008, with B packed beforehand.
  * SPDX-License-Identifier: MIT
  */
@@ -14,18 +15,16 @@
 
 #include <string.h>
 
-#if TILE_ROWS > 6
-enum { DEPTH = 256, HEIGHT = 4 * TILE_ROWS };
-#else
-enum { DEPTH = 384, HEIGHT = 8 * TILE_ROWS };
-#endif
+enum { DEPTH = 256, TILES = TILE_ROWS > 6 ? 4 : 8, HEIGHT = TILES * TILE_ROWS };
 enum { MAX_PANELS = 4, MAX_SUMS = 2 * TILE_ROWS };
+enum { COPY_PANELS = 4, PITCH = (TILE_ROWS + LANES - 1) / LANES * LANES };
 
 /* A block of l, and of rows of A and C. */
 typedef struct {
     const heed_gemm *g;
     int64_t l0, depth;           /* l0 <= l < l0 + depth */
     int64_t i0, rows, most_rows; /* i0 <= i < i0 + rows, of which a tile takes most_rows or fewer */
+    const float *copy; /* of A, or NULL: element (r, l) of tile t at (t * depth + l) * PITCH + r */
 } block;
 
 typedef struct {
@@ -62,6 +61,9 @@ WORD void run_tile(const int rows, const int vectors, const tile_task *t) {
         for (int v = 0; v < vectors; v++) {
             sum[r * vectors + v] = t->from_zero ? v_zero() : v_load(t->c + r * t->ldc + v * LANES);
         }
+    }
+    for (int r = 0; r < rows; r++) {
+        v_fetch_to_write(t->c + r * t->ldc);
     }
     const float *a = t->a, *from = t->b, *soon = t->soon;
     const int64_t a_row = t->a_row, a_col = t->a_col, b_panel = t->b_panel;
@@ -119,16 +121,25 @@ KERNEL void edge_tile(int64_t rows, int64_t columns, const tile_task *t) {
     }
 }
 
-/* The tile of rows [i, i + rows) of the block by `panels` panels from p on. */
-KERNEL void one_tile(const block *k, int64_t i, int64_t rows, int64_t p, int panels) {
+/* Rows are shared out evenly, so that no tile is left with one row while others have six. */
+static inline int64_t tile_start(const block *k, int64_t tile) {
+    int64_t tiles = (k->rows + k->most_rows - 1) / k->most_rows;
+    int64_t each = k->rows / tiles, longer = k->rows % tiles;
+    return tile * each + (tile < longer ? tile : longer);
+}
+
+/* A tile of the block by `panels` panels from p on; returns where the next tile starts. */
+KERNEL int64_t one_tile(const block *k, int64_t tile, int64_t p, int panels) {
     const heed_gemm *g = k->g;
+    int64_t i = tile_start(k, tile), next = tile_start(k, tile + 1), rows = next - i;
     const float *b = g->packed + (p * g->k + k->l0) * NR;
-    bool more = panels == 1 && i + rows == k->rows && p + 1 < g->panel1;
+    bool more = panels == 1 && next == k->rows && p + 1 < g->panel1;
     tile_task t = {
         .depth = k->depth,
-        .a = g->a + (k->i0 + i) * g->a_row + k->l0 * g->a_col,
-        .a_row = g->a_row,
-        .a_col = g->a_col,
+        .a = k->copy ? k->copy + tile * k->depth * PITCH
+                     : g->a + (k->i0 + i) * g->a_row + k->l0 * g->a_col,
+        .a_row = k->copy ? 1 : g->a_row,
+        .a_col = k->copy ? PITCH : g->a_col,
         .b = b,
         .b_panel = g->k * NR,
         .soon = more ? b + g->k * NR : b,
@@ -144,13 +155,7 @@ KERNEL void one_tile(const block *k, int64_t i, int64_t rows, int64_t p, int pan
     } else {
         edge_tile(rows, g->n - p * NR, &t);
     }
-}
-
-/* Rows are shared out evenly, so that no tile is left with one row while others have six. */
-static inline int64_t tile_start(const block *k, int64_t tile) {
-    int64_t tiles = (k->rows + k->most_rows - 1) / k->most_rows;
-    int64_t each = k->rows / tiles, longer = k->rows % tiles;
-    return tile * each + (tile < longer ? tile : longer);
+    return next;
 }
 
 /* The rows of a block by all panels; a panel's part of B is read while it is in the first cache. */
@@ -160,11 +165,29 @@ KERNEL void one_block(const block *k) {
     for (int64_t p = k->g->panel0; p < end; p += step) {
         step = p + most <= (whole < end ? whole : end) ? most : 1;
         for (int64_t tile = 0, i = 0; i < k->rows; tile++) {
-            int64_t next = tile_start(k, tile + 1);
-            one_tile(k, i, next - i, p, step);
+            i = one_tile(k, tile, p, step);
+        }
+    }
+}
+
+/* Copies the block's part of A to `to`, each vector that holds some of it once. */
+KERNEL void copy_block(block *k, float *to) {
+    const heed_gemm *g = k->g;
+    const float *a = g->a + k->i0 + k->l0 * g->a_col;
+    for (int64_t l = 0; l < k->depth; l++, a += g->a_col) {
+        for (int64_t tile = 0, i = 0; i < k->rows; tile++) {
+            int64_t next = tile_start(k, tile + 1), there = g->m - k->i0 - i;
+            v_store(to + (tile * k->depth + l) * PITCH, v_get(a + i, there < LANES ? there : LANES));
             i = next;
         }
     }
+    k->copy = to;
+}
+
+/* Few rows or panels do not repay the copy. */
+static inline bool needs_copy(const heed_gemm *g) {
+    return g->a_row == 1 && g->a_col != 1 && g->m > TILE_ROWS &&
+           g->panel1 - g->panel0 >= COPY_PANELS;
 }
 
 /* Rows of a tile: fewer than registers hold where their distance is such that they would push each
@@ -174,12 +197,17 @@ static inline int64_t most_rows(const heed_gemm *g) {
 }
 
 KERNEL void gemm(const heed_gemm *g) {
+    float copy[TILES * DEPTH * PITCH];
     int64_t blocks = g->k > DEPTH ? (g->k + DEPTH - 1) / DEPTH : 1;
     for (int64_t n = 0; n < blocks; n++) { /* once for k = 0 too: C becomes 0 or stays, + bias */
         int64_t l0 = n * g->k / blocks, depth = (n + 1) * g->k / blocks - l0;
         for (int64_t i0 = 0; i0 < g->m; i0 += HEIGHT) {
             int64_t rows = g->m - i0 < HEIGHT ? g->m - i0 : HEIGHT;
-            one_block(&(block){g, l0, depth, i0, rows, most_rows(g)});
+            block k = {g, l0, depth, i0, rows, most_rows(g), NULL};
+            if (needs_copy(g)) {
+                copy_block(&k, copy);
+            }
+            one_block(&k);
         }
     }
 }

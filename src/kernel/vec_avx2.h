@@ -62,6 +62,9 @@ WORD vec v_load_bytes(const uint8_t *p) {
 WORD void v_fetch(const float *p) {
     _mm_prefetch((const char *)p, _MM_HINT_T1);
 }
+WORD void v_fetch_to_write(float *p) {
+    __builtin_prefetch(p, 1);
+}
 /* x, held in a register: a compiler may not load it again for each use. */
 WORD vec v_hold(vec x) {
 #ifndef HEED_SIMDE

@@ -79,6 +79,9 @@ WORD void v_fetch(const float *p) {
     _mm_prefetch((const char *)p, _MM_HINT_T0);
     _mm_prefetch((const char *)(p + LANES), _MM_HINT_T0);
 }
+WORD void v_fetch_to_write(float *p) {
+    __builtin_prefetch(p, 1);
+}
 /* x, held in a register: a compiler may not load it again for each use. */
 WORD vec v_hold(vec x) {
 #ifndef HEED_SIMDE
