@@ -176,9 +176,10 @@ KERNEL void copy_block(block *k, float *to) {
     const float *a = g->a + k->i0 + k->l0 * g->a_col;
     for (int64_t l = 0; l < k->depth; l++, a += g->a_col) {
         for (int64_t tile = 0, i = 0; i < k->rows; tile++) {
-            int64_t next = tile_start(k, tile + 1), there = g->m - k->i0 - i;
-            v_store(to + (tile * k->depth + l) * PITCH, v_get(a + i, there < LANES ? there : LANES));
-            i = next;
+            int64_t there = g->m - k->i0 - i;
+            vec x = v_get(a + i, there < LANES ? there : LANES);
+            v_store(to + (tile * k->depth + l) * PITCH, x);
+            i = tile_start(k, tile + 1);
         }
     }
     k->copy = to;
