@@ -95,6 +95,7 @@ typedef struct {
         .name = "isa", .kind = CLI_TEXT, .offset = offsetof(type, engine.isa), .value = "NAME",    \
         .help = "instruction set, see `heed cpu`", .otherwise = "$HEED_ISA, else the best"         \
     }
+bool cli_is_folder(const char *path);
 /* NULL after a complaint. */
 heed_engine *cli_engine(const cli_engine_values *values);
 heed_model *cli_open_model(heed_engine *engine, const char *folder);

@@ -1,4 +1,4 @@
-/* info.c: what a model is.
+/* info.c: what a model is, or a file of tensors.
  * SPDX-License-Identifier: MIT
  */
 #include "cli/cli.h"
@@ -11,10 +11,26 @@ typedef struct {
     bool json;
 } values_of_info;
 
+enum { TEXT_MOST = 200 }; /* bytes of a text that a table shows: a chat template has thousands */
+
+/* Others' text on one line, without what would steer the terminal. */
+static void print_text(const char *s) {
+    size_t n = strlen(s), most = n;
+    if (n > TEXT_MOST) {
+        for (most = TEXT_MOST; (s[most] & 0xc0) == 0x80; most--) {}
+    }
+    for (size_t i = 0; i < most; i++) {
+        unsigned char c = (unsigned char)s[i];
+        putchar(c < ' ' || c == 0x7f ? ' ' : c);
+    }
+    printf("%s", most < n ? "…" : "");
+}
+
 static void print_value(const json_t *value) {
     switch (json_typeof(value)) {
     case JSON_STRING:
-        printf("%s\n", json_string_value(value));
+        print_text(json_string_value(value));
+        printf("\n");
         break;
     case JSON_INTEGER:
         printf("%" JSON_INTEGER_FORMAT "\n", json_integer_value(value));
@@ -43,38 +59,68 @@ static void print_table(const char *head, json_t *object) {
         if (json_is_object(value)) {
             print_table(name, value);
         } else {
-            printf("%-28s ", name);
+            print_text(name);
+            printf("%*s ", strlen(name) < 28 ? 28 - (int)strlen(name) : 0, "");
             print_value(value);
         }
     }
 }
 
-static int describe(const heed_model *model, bool json) {
-    heed_buf text = {0};
-    heed_error err = {0};
-    if (!heed_model_describe(model, &text, &err)) {
-        heed_buf_free(&text);
-        return cli_fail(&err);
+enum { NAME_COLUMNS = 44 };
+
+/* "blk.0.attn_q.weight   Q4_1 (576,576)" */
+static void print_tensors(const json_t *tensors) {
+    const char *name;
+    json_t *tensor;
+    json_object_foreach((json_t *)(uintptr_t)tensors, name, tensor) {
+        const json_t *shape = json_object_get(tensor, "shape");
+        print_text(name);
+        int columns = heed_utf8_columns(name, strlen(name));
+        printf("%*s %s (", columns < NAME_COLUMNS ? NAME_COLUMNS - columns : 0, "",
+               json_string_value(json_object_get(tensor, "type")));
+        for (size_t i = 0; i < json_array_size(shape); i++) {
+            printf("%s%" JSON_INTEGER_FORMAT, i ? "," : "",
+                   json_integer_value(json_array_get(shape, i)));
+        }
+        printf(")\n");
     }
-    json_t *root = json ? NULL : json_loads(text.data, 0, NULL);
+}
+
+/* Prints the description: as it is, or as a table. */
+static void print(const heed_buf *text, bool json) {
     if (json) {
-        printf("%s\n", text.data);
-    } else {
-        print_table("", root);
+        printf("%s\n", text->data);
+        return;
     }
+    json_t *root = json_loads(text->data, 0, NULL), *tensors = json_object_get(root, "tensors");
+    json_incref(tensors);
+    json_object_del(root, "tensors");
+    print_table("", root);
+    print_tensors(tensors);
+    json_decref(tensors);
     json_decref(root);
-    heed_buf_free(&text);
-    return CLI_FINE;
+}
+
+static bool describe_model(const char *folder, heed_buf *text, heed_error *err) {
+    heed_engine *engine = heed_engine_new(NULL, 1, NULL, err);
+    heed_model *model = engine ? heed_model_open(engine, folder, err) : NULL;
+    bool fine = model && heed_model_describe(model, text, err);
+    heed_model_free(model);
+    heed_engine_free(engine);
+    return fine;
 }
 
 static int run(const cli_call *call) {
     const values_of_info *v = call->values;
-    heed_engine *engine = cli_engine(&(cli_engine_values){.threads = {.value = 1}});
-    heed_model *model = engine ? cli_open_model(engine, call->arg[0]) : NULL;
-    int status = model ? describe(model, v->json) : CLI_INPUT;
-    heed_model_free(model);
-    heed_engine_free(engine);
-    return status;
+    heed_buf text = {0};
+    heed_error err = {0};
+    bool fine = cli_is_folder(call->arg[0]) ? describe_model(call->arg[0], &text, &err)
+                                            : heed_file_describe(NULL, call->arg[0], &text, &err);
+    if (fine) {
+        print(&text, v->json);
+    }
+    heed_buf_free(&text);
+    return fine ? CLI_FINE : cli_fail(&err);
 }
 
 static const cli_option OPTIONS[] = {
@@ -87,11 +133,11 @@ static const cli_option OPTIONS[] = {
 
 const cli_command cli_info = {
     .name = "info",
-    .summary = "shows what a model is: family, sizes, special tokens, search",
-    .usage = "MODEL",
-    .examples = "  heed info model\n  heed info model --json\n",
-    .notes =
-        "Opens the model as every command does, so a damaged or unfitting folder is told here.\n",
+    .summary = "shows what a model is: family, sizes, special tokens, search; or a file's tensors",
+    .usage = "MODEL|FILE",
+    .examples = "  heed info model\n  heed info model --json\n  heed info model.gguf\n",
+    .notes = "Opens the model as every command does, so a damaged or unfitting folder is told here."
+             "\nA FILE is safetensors or GGUF (versions 2 and 3).\n",
     .options = OPTIONS,
     .bytes = sizeof(values_of_info),
     .least = 1,

@@ -5,6 +5,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+bool cli_is_folder(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
 
 heed_engine *cli_engine(const cli_engine_values *values) {
     heed_error err = {0};

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct {
     cli_engine_values engine;
@@ -103,10 +102,9 @@ static int translating(heed_model *model, const values_of_plan *v, size_t limit)
 
 static int run(const cli_call *call) {
     const values_of_plan *v = call->values;
-    struct stat st;
     size_t limit =
         v->limit.set ? (size_t)(v->limit.value * 1048576) : heed_machine_bytes() / 16 * 15;
-    if (stat(call->arg[0], &st) != 0 || !S_ISDIR(st.st_mode)) {
+    if (!cli_is_folder(call->arg[0])) {
         return training(call, limit);
     }
     if (call->args > 1) {

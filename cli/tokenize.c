@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct {
     bool json, ids, decode, no_special;
@@ -151,9 +150,8 @@ static int each_line(job *j, const heed_lines *lines) {
 /* A model's folder, or a tokenizer.json itself. */
 static heed_tokenizer *open_tokenizer(const char *path) {
     char inner[4096];
-    struct stat st;
     heed_error err = {0};
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+    if (cli_is_folder(path)) {
         snprintf(inner, sizeof inner, "%s/tokenizer.json", path);
         path = inner;
     }

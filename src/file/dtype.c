@@ -7,6 +7,8 @@
  */
 #include "file/dtype.h"
 
+#include "file/dequant.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -17,8 +19,9 @@
 static const struct {
     const char *name;
     size_t bytes;
+    int64_t elements;
 } types[] = {
-#define HEED_TYPE_ROW(name, bytes) {#name, bytes},
+#define HEED_TYPE_ROW(name, bytes, elements) {#name, bytes, elements},
     HEED_TYPES(HEED_TYPE_ROW)
 #undef HEED_TYPE_ROW
 };
@@ -27,13 +30,17 @@ size_t heed_type_bytes(heed_type type) {
     return types[type].bytes;
 }
 
+int64_t heed_type_block(heed_type type) {
+    return types[type].elements;
+}
+
 const char *heed_type_name(heed_type type) {
     return types[type].name;
 }
 
 bool heed_type_find(const char *name, heed_type *out) {
     for (int i = 0; i < HEED_TYPE_COUNT; i++)
-        if (strcmp(types[i].name, name) == 0) {
+        if (types[i].elements == 1 && strcmp(types[i].name, name) == 0) {
             *out = (heed_type)i;
             return true;
         }
@@ -137,8 +144,11 @@ HEED_READER(i64_from_u64, uint64_t, int64_t, (int64_t)v)
 HEED_READER(i64_from_i64, int64_t, int64_t, v)
 
 static void (*const to_f32[HEED_TYPE_COUNT])(const unsigned char *, int64_t, float *) = {
-    [HEED_F32] = f32_from_f32,   [HEED_F64] = f32_from_f64,      [HEED_F16] = f32_from_f16,
-    [HEED_BF16] = f32_from_bf16, [HEED_F8_E5M2] = f32_from_e5m2, [HEED_F8_E4M3] = f32_from_e4m3,
+    [HEED_F32] = f32_from_f32,    [HEED_F64] = f32_from_f64,      [HEED_F16] = f32_from_f16,
+    [HEED_BF16] = f32_from_bf16,  [HEED_F8_E5M2] = f32_from_e5m2, [HEED_F8_E4M3] = f32_from_e4m3,
+    [HEED_Q4_0] = heed_from_q4_0, [HEED_Q4_1] = heed_from_q4_1,   [HEED_Q5_0] = heed_from_q5_0,
+    [HEED_Q5_1] = heed_from_q5_1, [HEED_Q8_0] = heed_from_q8_0,   [HEED_Q4_K] = heed_from_q4_k,
+    [HEED_Q5_K] = heed_from_q5_k, [HEED_Q6_K] = heed_from_q6_k,
 };
 
 static void (*const to_i64[HEED_TYPE_COUNT])(const unsigned char *, int64_t, int64_t *) = {

@@ -14,7 +14,7 @@ enum { PATH_SIZE = 4096 };
 
 /* ---- Opening ---- */
 
-static heed_tensors *new_tensors(const heed_host *host, heed_error *err) {
+heed_tensors *heed_tensors_new(const heed_host *host, heed_error *err) {
     heed_tensors *t = heed_alloc(host, 1, sizeof *t, err);
     if (!t)
         return NULL;
@@ -35,6 +35,20 @@ void heed_tensors_free(heed_tensors *t) {
     heed_map_free(&t->by_name);
     heed_region_free(&t->texts);
     heed_free(t->host, t);
+}
+
+bool heed_tensors_add(heed_tensors *t, const heed_tensor *tensor, const char *twice,
+                      heed_error *err) {
+    bool added;
+    if (!heed_reserve(t->host, (void **)&t->tensor, &t->tensor_cap, (size_t)t->n + 1,
+                      sizeof *t->tensor, err))
+        return false;
+    if (!heed_map_put(&t->by_name, tensor->name, strlen(tensor->name), t->n, &added, err))
+        return false;
+    if (!added)
+        return heed_fail(err, HEED_FILE, "tensor '%s' is %s", tensor->name, twice);
+    t->tensor[t->n++] = *tensor;
+    return true;
 }
 
 bool heed_tensors_add_file(heed_tensors *t, const char *path, heed_error *err) {
@@ -89,7 +103,7 @@ static bool add_index(heed_tensors *t, const char *path, heed_error *err) {
 }
 
 heed_tensors *heed_tensors_open(const heed_host *host, const char *path, heed_error *err) {
-    heed_tensors *t = new_tensors(host, err);
+    heed_tensors *t = heed_tensors_new(host, err);
     if (!t)
         return NULL;
     bool ok = heed_is_folder(path)             ? add_folder(t, path, err)
@@ -103,7 +117,7 @@ heed_tensors *heed_tensors_open(const heed_host *host, const char *path, heed_er
 
 heed_tensors *heed_tensors_from_bytes(const heed_host *host, const char *label, const void *data,
                                       size_t n, heed_error *err) {
-    heed_tensors *t = new_tensors(host, err);
+    heed_tensors *t = heed_tensors_new(host, err);
     if (!t)
         return NULL;
     if (heed_tensors_parse(t, label, data, n, err))
@@ -162,7 +176,8 @@ int64_t heed_tensor_elements(const heed_tensor *t) {
 }
 
 bool heed_tensor_measure(const heed_tensor *t, int64_t *elements, size_t *bytes, heed_error *err) {
-    int64_t most = INT64_MAX / (int64_t)heed_type_bytes(t->type), n = 1;
+    int64_t block = heed_type_block(t->type), n = 1;
+    int64_t most = INT64_MAX / (int64_t)heed_type_bytes(t->type);
     bool empty = false;
     for (int i = 0; i < t->rank; i++) {
         if (t->dim[i] < 0)
@@ -179,8 +194,15 @@ bool heed_tensor_measure(const heed_tensor *t, int64_t *elements, size_t *bytes,
         if (t->dim[i] > 0)
             n *= t->dim[i];
     }
+    if (block > 1 && (t->rank == 0 || t->dim[t->rank - 1] % block != 0)) {
+        char shape[180];
+        return heed_fail(err, HEED_SHAPE,
+                         "tensor '%s': rows of shape %s are not whole blocks of %" PRId64
+                         ", as %s has them",
+                         t->name, heed_tensor_shape(t, shape), block, heed_type_name(t->type));
+    }
     *elements = empty ? 0 : n;
-    *bytes = (size_t)*elements * heed_type_bytes(t->type);
+    *bytes = (size_t)(*elements / block) * heed_type_bytes(t->type);
     return true;
 }
 

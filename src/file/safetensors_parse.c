@@ -180,21 +180,9 @@ static bool check_cover(const entry *list, int64_t n, size_t have, heed_error *e
     return true;
 }
 
-static bool add_tensor(heed_tensors *t, const entry *e, const unsigned char *data,
-                       heed_error *err) {
-    bool added;
-    const char *name = e->tensor.name;
-    if (!heed_reserve(t->host, (void **)&t->tensor, &t->tensor_cap, (size_t)t->n + 1,
-                      sizeof *t->tensor, err))
-        return false;
-    if (!heed_map_put(&t->by_name, name, strlen(name), t->n, &added, err))
-        return false;
-    if (!added)
-        return heed_fail(err, HEED_FILE, "tensor '%s' is in another shard too", name);
-    t->tensor[t->n] = e->tensor;
-    t->tensor[t->n].data = e->tensor.bytes ? data + e->begin : NULL;
-    t->n++;
-    return true;
+static bool place(heed_tensors *t, entry *e, const unsigned char *data, heed_error *err) {
+    e->tensor.data = e->tensor.bytes ? data + e->begin : NULL;
+    return heed_tensors_add(t, &e->tensor, "in another shard too", err);
 }
 
 static bool add_header(heed_tensors *t, const json_t *header, const unsigned char *data,
@@ -211,7 +199,7 @@ static bool add_header(heed_tensors *t, const json_t *header, const unsigned cha
         qsort(list, (size_t)n, sizeof *list, by_place);
     ok = ok && check_cover(list, n, have, err);
     for (int64_t i = 0; ok && i < n; i++)
-        ok = add_tensor(t, &list[i], data, err);
+        ok = place(t, &list[i], data, err);
     heed_free(t->host, list);
     return ok;
 }

@@ -27,6 +27,11 @@ struct heed_tensors {
 /* Appends the tensors and metadata of one file's bytes; a name already there is refused. */
 bool heed_tensors_parse(heed_tensors *t, const char *label, const unsigned char *data, size_t n,
                         heed_error *err);
+/* Appends one tensor, whose name and data live as long as t; one of that name already there is an
+ * error: "tensor 'a' is <twice>". */
+bool heed_tensors_add(heed_tensors *t, const heed_tensor *tensor, const char *twice,
+                      heed_error *err);
+heed_tensors *heed_tensors_new(const heed_host *host, heed_error *err); /* without tensors */
 /* Maps a file and appends what is in it. */
 bool heed_tensors_add_file(heed_tensors *t, const char *path, heed_error *err);
 /* Appends the shards that an index file names; they lie beside it in `folder`. */
