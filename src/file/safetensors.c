@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "file/tensors.h"
+#include "file/torch.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -51,6 +51,12 @@ bool heed_tensors_add(heed_tensors *t, const heed_tensor *tensor, const char *tw
     return true;
 }
 
+bool heed_tensors_parse_any(heed_tensors *t, const char *label, const unsigned char *data, size_t n,
+                            heed_error *err) {
+    return heed_is_torch(data, n) ? heed_tensors_parse_torch(t, label, data, n, err)
+                                  : heed_tensors_parse(t, label, data, n, err);
+}
+
 bool heed_tensors_add_file(heed_tensors *t, const char *path, heed_error *err) {
     if (!heed_reserve(t->host, (void **)&t->file, &t->file_cap, (size_t)t->files + 1,
                       sizeof *t->file, err))
@@ -59,7 +65,7 @@ bool heed_tensors_add_file(heed_tensors *t, const char *path, heed_error *err) {
     if (!heed_map_file(file, path, err))
         return false;
     t->files++;
-    return heed_tensors_parse(t, path, file->data, file->n, err);
+    return heed_tensors_parse_any(t, path, file->data, file->n, err);
 }
 
 static bool add_folder(heed_tensors *t, const char *folder, heed_error *err) {
@@ -75,12 +81,15 @@ static bool add_folder(heed_tensors *t, const char *folder, heed_error *err) {
     if (!heed_join_path(path, sizeof path, folder, "pytorch_model.bin", err))
         return false;
     if (heed_is_file(path))
-        return heed_fail(err, HEED_FILE,
-                         "'%s' has pytorch_model.bin but no model.safetensors: pickled weights are "
-                         "not read, save the model again as safetensors",
-                         folder);
+        return heed_tensors_add_file(t, path, err);
+    if (!heed_join_path(path, sizeof path, folder, "pytorch_model.bin.index.json", err))
+        return false;
+    if (heed_is_file(path))
+        return heed_tensors_add_index(t, folder, path, err);
     return heed_fail(err, HEED_FILE,
-                     "'%s' has neither model.safetensors nor model.safetensors.index.json", folder);
+                     "'%s' has neither model.safetensors nor pytorch_model.bin, nor an index of "
+                     "either",
+                     folder);
 }
 
 static bool ends_with(const char *s, const char *end) {
@@ -120,7 +129,7 @@ heed_tensors *heed_tensors_from_bytes(const heed_host *host, const char *label, 
     heed_tensors *t = heed_tensors_new(host, err);
     if (!t)
         return NULL;
-    if (heed_tensors_parse(t, label, data, n, err))
+    if (heed_tensors_parse_any(t, label, data, n, err))
         return t;
     heed_tensors_free(t);
     return NULL;

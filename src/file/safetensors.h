@@ -28,10 +28,11 @@ typedef struct {
     const char *key, *value;
 } heed_meta;
 
-/* Opens one file, or a model folder: its model.safetensors, else the shards of
- * model.safetensors.index.json. The tensors point into the mapped files and live until
- * heed_tensors_free; after opening, any number of threads may read. Failures name the file and the
- * tensor; a file cut short says by how many bytes. */
+/* Opens one file, safetensors or what torch.save writes, or a model folder: its model.safetensors,
+ * the shards of model.safetensors.index.json, its pytorch_model.bin, or the shards of that one's
+ * index. The tensors point into the mapped files and live until heed_tensors_free; after opening,
+ * any number of threads may read. Failures name the file and the tensor; a file cut short says by
+ * how many bytes. */
 typedef struct heed_tensors heed_tensors;
 heed_tensors *heed_tensors_open(const heed_host *host, const char *path, heed_error *err);
 /* The same from bytes of the caller, which must outlive it; `label` stands for the path in

@@ -213,8 +213,6 @@ static const char *other_kind(const unsigned char *data, size_t n) {
     } kinds[] = {
         {"version https://git-lfs",
          "a Git LFS pointer, not the weights: fetch them with 'git lfs pull'"},
-        {"PK\x03\x04",
-         "a zip archive (PyTorch's pickled weights?): save the model again as safetensors"},
         {"GGUF", "a GGUF file, not safetensors"},
         {"<!DOCTYPE", "an HTML page: the download went wrong"},
     };

@@ -32,6 +32,9 @@ bool heed_tensors_parse(heed_tensors *t, const char *label, const unsigned char 
 bool heed_tensors_add(heed_tensors *t, const heed_tensor *tensor, const char *twice,
                       heed_error *err);
 heed_tensors *heed_tensors_new(const heed_host *host, heed_error *err); /* without tensors */
+/* The same for a safetensors file or one of PyTorch's, whichever the first bytes tell. */
+bool heed_tensors_parse_any(heed_tensors *t, const char *label, const unsigned char *data, size_t n,
+                            heed_error *err);
 /* Maps a file and appends what is in it. */
 bool heed_tensors_add_file(heed_tensors *t, const char *path, heed_error *err);
 /* Appends the shards that an index file names; they lie beside it in `folder`. */

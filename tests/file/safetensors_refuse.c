@@ -125,7 +125,7 @@ static void test_beginnings(void **state) {
          "header of 18446744073709551615 bytes, at most 100000000 are allowed"},
         {"version https://git-lfs.github.com/spec/v1\n", 43,
          "this is a Git LFS pointer, not the weights"},
-        {"PK\x03\x04........", 12, "this is a zip archive"},
+        {"PK\x03\x04........", 12, "the archive has no directory at its end"},
         {"GGUF\x03\0\0\0....", 12, "this is a GGUF file, not safetensors"},
         {"<!DOCTYPE html>", 15, "this is an HTML page: the download went wrong"},
     };

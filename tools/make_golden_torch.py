@@ -1,0 +1,63 @@
+"""Writes tests/golden/torch/: the same tensors as PyTorch saves them in both of its forms, and as
+safetensors; and pickles that would run something.
+
+Needs: torch==2.15.0 safetensors==0.8.0 numpy==2.4.6
+SPDX-License-Identifier: MIT
+"""
+import collections
+import os
+import pathlib
+
+import torch
+from safetensors.torch import save_file
+
+OUT = pathlib.Path(__file__).parent.parent / "tests/golden/torch"
+
+
+class Evil:
+    def __reduce__(self):
+        return os.system, ("echo executed",)
+
+
+def tensors():
+    torch.manual_seed(1)
+    base = torch.randn(4, 6)
+    return collections.OrderedDict(
+        weight=base,
+        transposed=base.t(),
+        part=base[1:3, 2:5],
+        shared=base,
+        half=base.half(),
+        brain=base.bfloat16(),
+        wide=base.double(),
+        ids=torch.tensor([[1, -2], [3, 1 << 40]]),
+        int32=torch.tensor([5, -6], dtype=torch.int32),
+        int16=torch.tensor([5, -6], dtype=torch.int16),
+        int8=torch.tensor([5, -6], dtype=torch.int8),
+        bytes=torch.tensor([5, 250], dtype=torch.uint8),
+        mask=torch.tensor([True, False]),
+        scalar=torch.tensor(42.0),
+        empty=torch.zeros(0, 3),
+        parameter=torch.nn.Parameter(base[0]),
+    )
+
+
+def main():
+    OUT.mkdir(parents=True, exist_ok=True)
+    named = tensors()
+    for name, new in ("zip", True), ("plain", False):
+        torch.save(named, OUT / f"{name}.bin", _use_new_zipfile_serialization=new)
+    nested = {"epoch": 3, "loss": 0.5, "state_dict": {"weight": named["weight"]}, "args": [1, "a"]}
+    torch.save(nested, OUT / "nested.bin")
+    torch.save({"weight": named["weight"], "hook": Evil()}, OUT / "evil.bin")
+    torch.save(
+        {"weight": named["weight"], "hook": Evil()}, OUT / "evil_plain.bin",
+        _use_new_zipfile_serialization=False,
+    )
+    torch.save([1, 2], OUT / "no_dict.bin")
+    save_file({k: v.detach().contiguous().clone() for k, v in named.items()},
+              OUT / "same.safetensors")
+
+
+if __name__ == "__main__":
+    main()
