@@ -82,7 +82,7 @@ bool heed_zip_read(heed_zip *zip, const heed_host *host, const unsigned char *da
                    heed_error *err) {
     *zip = (heed_zip){.data = data, .n = n};
     heed_map_init(&zip->places, host);
-    directory d;
+    directory d = {0};
     if (!find_directory(zip, &d, err)) {
         return false;
     }
@@ -113,33 +113,40 @@ void heed_zip_free(heed_zip *zip) {
 
 /* ---- An entry ---- */
 
+/* The 64-bit field of a record: its bytes, their number in *n; NULL where there is none. */
+static const unsigned char *wide_field(const unsigned char *p, uint64_t *n) {
+    const unsigned char *extra = p + ENTRY + little(p + 28, 2), *end = extra + little(p + 30, 2);
+    while (end - extra >= 4) {
+        *n = little(extra + 2, 2);
+        if (*n > (uint64_t)(end - extra - 4)) {
+            return NULL;
+        }
+        if (little(extra, 2) == 1) {
+            return extra + 4;
+        }
+        extra += 4 + *n;
+    }
+    return NULL;
+}
+
 /* Replaces those of size, packed size and place that the record gives as all ones by what its
  * 64-bit field says, in this order. */
 static bool widen(const unsigned char *p, uint64_t value[3]) {
     static const uint64_t ONES = 0xffffffff;
-    const unsigned char *extra = p + ENTRY + little(p + 28, 2), *end = extra + little(p + 30, 2);
-    int wanted = (value[0] == ONES) + (value[1] == ONES) + (value[2] == ONES);
-    while (wanted > 0 && end - extra >= 4) {
-        uint64_t kind = little(extra, 2), bytes = little(extra + 2, 2);
-        const unsigned char *from = extra + 4;
-        if (bytes > (uint64_t)(end - from)) {
+    uint64_t n = 0;
+    const unsigned char *field = wide_field(p, &n);
+    for (int i = 0; i < 3; i++) {
+        if (value[i] != ONES) {
+            continue;
+        }
+        if (!field || n < 8) {
             return false;
         }
-        if (kind == 1) {
-            if (bytes < 8 * (uint64_t)wanted) {
-                return false;
-            }
-            for (int i = 0; i < 3; i++) {
-                if (value[i] == ONES) {
-                    value[i] = little(from, 8);
-                    from += 8;
-                }
-            }
-            return true;
-        }
-        extra = from + bytes;
+        value[i] = little(field, 8);
+        field += 8;
+        n -= 8;
     }
-    return wanted == 0;
+    return true;
 }
 
 bool heed_zip_find(const heed_zip *zip, const char *name, const unsigned char **data, size_t *n,

@@ -77,6 +77,9 @@ change huge_positions config.json \
 change huge_width config.json 's/"d_model": 16/"d_model": 99999999999/'
 change other_vocab config.json 's/"vocab_size": [0-9]*/"vocab_size": 7/'
 copy no_weights && rm no_weights/model.safetensors
+copy pickle && rm pickle/model.safetensors
+cp "$golden/torch/evil.bin" pickle/pytorch_model.bin
+head -c 400 "$golden/gguf/types.gguf" >cut.gguf
 copy short_weights
 head -c 3000 model/model.safetensors >short_weights/model.safetensors
 copy empty_weights && : >empty_weights/model.safetensors
