@@ -195,8 +195,12 @@ static bool make_match(heed_work *work) {
 /* The next match at or after `at`; *found tells whether there is one. */
 static bool find(const heed_pattern *p, heed_work *work, const char *text, size_t n, size_t at,
                  bool *found) {
-    int rc =
-        pcre2_match(p->code, (PCRE2_SPTR)text, n, at, PCRE2_NO_UTF_CHECK, work->match, p->limits);
+    PCRE2_SPTR subject = (PCRE2_SPTR)text;
+    int rc = pcre2_match(p->code, subject, n, at, PCRE2_NO_UTF_CHECK, work->match, p->limits);
+    if (rc == PCRE2_ERROR_JIT_STACKLIMIT) { /* 32 KiB: some thousand rounds of a group */
+        rc = pcre2_match(p->code, subject, n, at, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, work->match,
+                         p->limits);
+    }
     *found = rc >= 0;
     if (rc >= 0 || rc == PCRE2_ERROR_NOMATCH) {
         return true;

@@ -224,6 +224,27 @@ static void test_cut_and_changed(void **state) {
     free(json);
 }
 
+/* A group that goes round more often than compiled patterns have stack for is no pattern without
+ * end: a word of so many apostrophes is a word. */
+static void test_many_rounds(void **state) {
+    (void)state;
+    enum { ROUNDS = 20000 };
+    heed_error err = {0};
+    heed_tokenizer *t = heed_tokenizer_open(NULL, GOLDEN "/bpe.json", &err);
+    expect_no_error(&err);
+    char *text = malloc(2 * ROUNDS);
+    assert_non_null(text);
+    for (int i = 0; i < ROUNDS; i++) {
+        memcpy(text + 2 * i, "a'", 2);
+    }
+    heed_tokens tokens = {0};
+    assert_true(heed_encode(t, text, 2 * ROUNDS - 1, false, &tokens, &err));
+    assert_in_range(tokens.n, ROUNDS, 2 * ROUNDS + 1);
+    heed_tokens_free(&tokens);
+    heed_tokenizer_free(t);
+    free(text);
+}
+
 /* A pattern that backtracks without end gives up with an error; text is refused where a model has
  * nothing for it. */
 static void test_at_work(void **state) {
@@ -260,6 +281,7 @@ static void test_at_work(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_refusals),
                                        cmocka_unit_test(test_cut_and_changed),
+                                       cmocka_unit_test(test_many_rounds),
                                        cmocka_unit_test(test_at_work)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
