@@ -29,6 +29,7 @@ typedef struct {
     const char *s;
     size_t n, at;
     size_t escaped; /* where the last escape ended */
+    size_t opened;  /* where the last group began; 0: the expression itself */
     bool in_class;
     heed_buf *out;
     heed_error *err;
@@ -110,41 +111,75 @@ static bool in_class(translator *t) {
     return heed_buf_add(t->out, t->s + t->at++, 1);
 }
 
-/* "(?": groups, looks and (?i) mean the same; (?m) does not, names and conditions are not
+/* "(?": groups and looks mean the same; (?i) does where a group begins, further on it takes the
+ * branches behind it along: a(?i)b|c is a(?i:b|c). (?m) does not, names and conditions are not
  * needed. */
 static bool group(translator *t) {
     static const char *const same[] = {"(?:", "(?=", "(?!", "(?>", "(?<=", "(?<!", "(?i:", "(?i)"};
+    if (begins(t, "(?i)") && t->at != t->opened) {
+        return refuse(t, 4, "in the middle of a group is not supported: write (?i:");
+    }
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
         if (begins(t, same[i])) {
             t->at += strlen(same[i]);
+            t->opened = t->at;
             return heed_buf_text(t->out, same[i]);
         }
     }
     return refuse(t, 3, "is not supported");
 }
 
+/* Whether what stands before is {n}, without a comma. */
+static bool behind_fixed(const translator *t) {
+    size_t at = t->at - 1;
+    while (at > 0 && t->s[at - 1] >= '0' && t->s[at - 1] <= '9') {
+        at--;
+    }
+    return at > t->escaped && at + 1 < t->at && t->s[at - 1] == '{';
+}
+
+/* The sign behind a repetition in braces: + makes it possessive in PCRE2 and repeats it in
+ * Oniguruma; ? makes {n} optional there. */
+static bool check_quantifier(const translator *t) {
+    if (t->at <= t->escaped || t->s[t->at - 1] != '}') {
+        return true;
+    }
+    if (t->s[t->at] == '+') {
+        return refuse(t, 1, "behind '}' is not supported");
+    }
+    return t->s[t->at] != '?' || !behind_fixed(t) ||
+           refuse(t, 1, "behind {n} is not supported: write (?:...)?");
+}
+
+static bool open_set(translator *t) {
+    t->in_class = true;
+    size_t n = begins(t, "[^") ? 2 : 1;
+    if (t->at + n < t->n && t->s[t->at + n] == ']') {
+        return refuse(t, n + 1, "is not supported: write \\]");
+    }
+    t->at += n;
+    return heed_buf_add(t->out, t->s + t->at - n, n);
+}
+
 static bool outside(translator *t) {
     if (begins(t, "(?")) {
         return group(t);
     }
+    if (begins(t, "(*")) { /* settings of the search in PCRE2 */
+        return refuse(t, 2, "is not supported");
+    }
     if (begins(t, "{,")) {
         return refuse(t, 2, "is not supported: write {0,");
     }
-    char c = t->s[t->at];
-    bool quantified = t->at > t->escaped && t->s[t->at - 1] == '}';
-    if (c == '+' && quantified) { /* possessive in PCRE2, a repetition of the repetition here */
-        return refuse(t, 1, "behind '}' is not supported");
+    if (!check_quantifier(t)) {
+        return false;
     }
+    char c = t->s[t->at];
     if (c == '[') {
-        t->in_class = true;
-        size_t n = begins(t, "[^") ? 2 : 1;
-        if (t->at + n < t->n && t->s[t->at + n] == ']') {
-            return refuse(t, n + 1, "is not supported: write \\]");
-        }
-        t->at += n;
-        return heed_buf_add(t->out, t->s + t->at - n, n);
+        return open_set(t);
     }
     t->at++;
+    t->opened = c == '(' ? t->at : t->opened;
     return heed_buf_add(t->out, &c, 1);
 }
 
