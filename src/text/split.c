@@ -14,9 +14,12 @@
 bool heed_split_read(const json_t *json, const char *key, heed_split *split, heed_error *err) {
     static const char *const names[] = {"Removed", "Isolated", "MergedWithPrevious",
                                         "MergedWithNext", "Contiguous"};
-    const char *name = NULL;
-    if (!heed_json_opt_string(json, key, &name, err) || !name) {
-        return name == NULL && json_object_get(json, key) == NULL;
+    if (!json_object_get(json, key)) {
+        return true;
+    }
+    const char *name = heed_json_string(json, key, NULL, err);
+    if (!name) {
+        return false;
     }
     for (int i = 0; i <= HEED_SPLIT_CONTIGUOUS; i++) {
         if (strcmp(name, names[i]) == 0) {

@@ -122,6 +122,8 @@ static const struct {
      "add_prefix_space is false, but prepend_scheme is 'always'"},
     {PART("pre_tokenizer", "{\"type\":\"Punctuation\",\"behavior\":\"Gone\"}"),
      "behavior 'Gone' is not one of Removed, Isolated"},
+    {PART("pre_tokenizer", "{\"type\":\"Punctuation\",\"behavior\":null}"),
+     "pre_tokenizer: key 'behavior' is null, wanted a string"},
     {PART("pre_tokenizer", "{\"type\":\"Digits\"}"), "key 'individual_digits' is missing"},
     {PART("decoder", "{\"type\":\"Strip\",\"content\":\" \",\"start\":-1,\"stop\":0}"),
      "decoder: start -1 and stop 0 must not be negative"},
