@@ -118,11 +118,16 @@ static bool extend(const unigram *u, heed_work *work, const char *s, size_t n, s
     return true;
 }
 
+/* Each byte has the place of the whole run, which is looked up once. */
 static bool emit_bytes(const unigram *u, heed_work *work, size_t from, size_t to) {
+    size_t first = work->out->n;
     for (size_t i = from; i < to; i++) {
-        if (!heed_work_emit(work, u->byte[(unsigned char)work->now.text[i]], from, to)) {
+        int32_t id = u->byte[(unsigned char)work->now.text[i]];
+        if (!heed_work_emit(work, id, from, i == from ? to : from)) {
             return false;
         }
+        heed_token place = work->out->item[first];
+        work->out->item[work->out->n - 1] = (heed_token){id, place.begin, place.end};
     }
     return true;
 }

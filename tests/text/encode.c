@@ -64,6 +64,29 @@ static void test_places(void **state) {
     heed_tokenizer_free(t);
 }
 
+/* Bytes of one long unknown run: each has the place of all, and finding that place is not done for
+ * each (a guard against a method that has become quadratic). */
+static void test_long_unknown(void **state) {
+    (void)state;
+    enum { FACES = 100000 };
+    heed_tokenizer *t = open_golden("unigram-bytes");
+    heed_tokens tokens = {0};
+    heed_error err = {0};
+    char *text = malloc(4 * FACES);
+    assert_non_null(text);
+    for (int i = 0; i < FACES; i++) {
+        memcpy(text + 4 * i, "\xf0\x9f\x98\x80", 4);
+    }
+    assert_true(heed_encode(t, text, 4 * FACES, false, &tokens, &err));
+    assert_int_equal(tokens.n, 4 * FACES + 1); /* and the mark */
+    for (size_t i = 1; i < tokens.n; i++) {
+        assert_true(tokens.item[i].begin == 0 && tokens.item[i].end == 4 * FACES);
+    }
+    free(text);
+    heed_tokens_free(&tokens);
+    heed_tokenizer_free(t);
+}
+
 static void test_added_tokens(void **state) {
     (void)state;
     heed_tokenizer *t = open_golden("bpe");
@@ -291,9 +314,10 @@ static void test_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places),   cmocka_unit_test(test_added_tokens),
-        cmocka_unit_test(test_bad_text), cmocka_unit_test(test_bad_ids),
-        cmocka_unit_test(test_show),     cmocka_unit_test(test_save),
-        cmocka_unit_test(test_threads),  cmocka_unit_test(test_memory)};
+        cmocka_unit_test(test_places),   cmocka_unit_test(test_long_unknown),
+        cmocka_unit_test(test_bad_text), cmocka_unit_test(test_added_tokens),
+        cmocka_unit_test(test_show),     cmocka_unit_test(test_bad_ids),
+        cmocka_unit_test(test_threads),  cmocka_unit_test(test_save),
+        cmocka_unit_test(test_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
