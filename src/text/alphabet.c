@@ -57,14 +57,20 @@ static bool add_letter(heed_train *train, uint32_t cp) {
     return heed_train_add(train, utf8, (size_t)heed_utf8_put(cp, utf8), 1) >= 0;
 }
 
-/* Adds letters until `wanted` occurrences are covered, or `room` are in. */
+/* Adds letters until the wished share of the text is covered, or `room` are in beside the mark,
+ * which has its piece already. */
 static bool choose(heed_train *train, const letter *letters, size_t n, size_t room) {
     double total = (double)train->stats.characters, covered = 0;
     size_t i = 0;
-    for (; i < n && i < room && covered < train->set.coverage * total; i++) {
+    for (; i < n && covered < train->set.coverage * total; i++) {
+        bool mark = letters[i].cp == MARK;
+        if (!mark && room == 0) {
+            break;
+        }
         if (!add_letter(train, letters[i].cp)) {
             return false;
         }
+        room -= !mark;
         covered += (double)letters[i].count;
     }
     for (; i < n; i++) {
@@ -89,10 +95,12 @@ static bool add_letters(heed_train *train, const heed_number_map *counts) {
     }
     qsort(letters, n, sizeof *letters, by_count);
     /* A vocabulary of characters takes the commonest that fit; the others must hold them all. */
-    size_t room = train->set.kind == HEED_TOKENIZER_CHARS
-                      ? (size_t)train->set.vocab_size - train->n_pieces
-                      : n;
-    bool ok = add_letter(train, MARK) && choose(train, letters, n, room);
+    bool ok = add_letter(train, MARK);
+    size_t most = (size_t)train->set.vocab_size, room = n;
+    if (train->set.kind == HEED_TOKENIZER_CHARS) {
+        room = most > train->n_pieces ? most - train->n_pieces : 0;
+    }
+    ok = ok && choose(train, letters, n, room);
     bool spell = train->set.byte_fallback && train->set.kind == HEED_TOKENIZER_UNIGRAM;
     for (size_t i = 0; ok && spell && spelling[i]; i++) {
         ok = add_letter(train, (uint32_t)(unsigned char)spelling[i]);

@@ -203,6 +203,26 @@ static void test_stats(void **state) {
     heed_tokenizer_free(t);
 }
 
+/* A vocabulary of characters takes the commonest that fit, also where no word has a mark. */
+static void test_few_characters(void **state) {
+    (void)state;
+    static const char text[] = "我我我爱爱中";
+    for (int bare = 0; bare < 2; bare++) {
+        heed_tokenizer_options o = {.kind = HEED_TOKENIZER_CHARS,
+                                    .vocab_size = 7,
+                                    .coverage = 1,
+                                    .no_first_mark = bare != 0};
+        heed_tokenizer_stats s;
+        heed_error err = {0};
+        heed_tokenizer *t = train_on(NULL, text, sizeof text - 1, &o, &s, &err);
+        expect_no_error(&err);
+        assert_int_equal(heed_vocab_size(t), 7); /* specials, the mark, two characters */
+        assert_int_equal(s.rare_characters, 1);
+        assert_string_equal(pieces_of(t, "我爱中"), bare ? "我|爱|<unk>" : "▁|我|爱|<unk>");
+        heed_tokenizer_free(t);
+    }
+}
+
 /* Nothing to learn from is no error: a vocabulary of the specials and the mark. */
 static void test_empty(void **state) {
     (void)state;
@@ -326,6 +346,7 @@ int main(void) {
         cmocka_unit_test(test_bytes),    cmocka_unit_test(test_words),
         cmocka_unit_test(test_options),  cmocka_unit_test(test_split_han),
         cmocka_unit_test(test_stats),    cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_few_characters),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_reader),
         cmocka_unit_test(test_memory),   cmocka_unit_test(test_long_words)};
     return cmocka_run_group_tests(tests, load_lines, free_lines);
