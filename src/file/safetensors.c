@@ -21,6 +21,7 @@ heed_tensors *heed_tensors_new(const heed_host *host, heed_error *err) {
     t->host = host;
     t->texts.host = host;
     heed_map_init(&t->by_name, host);
+    heed_map_init(&t->by_key, host);
     return t;
 }
 
@@ -33,6 +34,7 @@ void heed_tensors_free(heed_tensors *t) {
     heed_free(t->host, t->tensor);
     heed_free(t->host, t->meta);
     heed_map_free(&t->by_name);
+    heed_map_free(&t->by_key);
     heed_region_free(&t->texts);
     heed_free(t->host, t);
 }
@@ -159,10 +161,8 @@ const heed_meta *heed_tensors_meta_at(const heed_tensors *t, int64_t i) {
 }
 
 const char *heed_tensors_meta(const heed_tensors *t, const char *key) {
-    for (int64_t i = 0; i < t->metas; i++)
-        if (strcmp(t->meta[i].key, key) == 0)
-            return t->meta[i].value;
-    return NULL;
+    const heed_map_entry *entry = heed_map_find(&t->by_key, key, strlen(key));
+    return entry ? t->meta[entry->value].value : NULL;
 }
 
 /* ---- One tensor ---- */

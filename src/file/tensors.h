@@ -18,6 +18,7 @@ struct heed_tensors {
     size_t meta_cap;
     int64_t metas;
     heed_map by_name; /* name to index into tensor */
+    heed_map by_key;  /* key to index into meta */
     heed_mapped *file;
     size_t file_cap;
     int64_t files;

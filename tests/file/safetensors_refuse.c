@@ -185,6 +185,30 @@ static void test_long_headers(void **state) {
     }
 }
 
+/* A header may hold millions of keys: each is looked for once, not beside all before it (a guard
+ * against a method that has become quadratic). */
+static void test_many_keys(void **state) {
+    (void)state;
+    enum { KEYS = 400000 };
+    heed_buf header = {0};
+    heed_buf_text(&header, "{\"__metadata__\":{\"k\":\"first\"");
+    for (int i = 0; i < KEYS; i++)
+        heed_buf_format(&header, ",\"%d\":\"\"", i);
+    heed_buf_text(&header, "}}");
+    unsigned char *file = malloc(header.n + 8);
+    assert_non_null(file);
+    heed_error err = {0};
+    heed_tensors *t = open_bytes(file, make_file(file, header.data, 0), &err);
+    expect_no_error(&err);
+    assert_int_equal(heed_tensors_meta_count(t), KEYS + 1);
+    assert_string_equal(heed_tensors_meta(t, "k"), "first");
+    assert_string_equal(heed_tensors_meta(t, "399999"), "");
+    assert_null(heed_tensors_meta(t, "400000"));
+    heed_tensors_free(t);
+    heed_buf_free(&header);
+    free(file);
+}
+
 /* A sound file cut after each of its bytes is refused, and never read behind its end. */
 static void test_every_cut(void **state) {
     (void)state;
@@ -258,6 +282,7 @@ int main(void) {
         cmocka_unit_test(test_headers),       cmocka_unit_test(test_beginnings),
         cmocka_unit_test(test_odd_but_sound), cmocka_unit_test(test_long_headers),
         cmocka_unit_test(test_every_cut),     cmocka_unit_test(test_indices),
+        cmocka_unit_test(test_many_keys),
     };
     return cmocka_run_group_tests_name("file/safetensors_refuse", tests, NULL, NULL);
 }
