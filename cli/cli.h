@@ -71,6 +71,8 @@ enum { CLI_VALUES = 1024 };
  * a complaint. argv[0] is the first word behind the command's name. *help: --help was among them.
  */
 int cli_parse(const cli_command *command, int argc, const char **argv, void *values, bool *help);
+/* KEY=VALUE: no '/' stands before the first '=', and no file has that name. */
+bool cli_is_setting(const char *word);
 /* help.c */
 void cli_print_help(const cli_command *command, FILE *out);
 
@@ -101,11 +103,17 @@ heed_engine *cli_engine(const cli_engine_values *values);
 heed_model *cli_open_model(heed_engine *engine, const char *folder);
 /* Reads a file, plain or gz, or standard input for "-" and NULL. False after a complaint. */
 bool cli_read_lines(heed_lines *lines, const char *path);
+/* An empty file to write to; NULL after a complaint. */
+FILE *cli_create(const char *path);
+/* Closes it; false after a complaint, where not all that was written is in it. */
+bool cli_finish(FILE *out, const char *path);
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 /* "heed: ..." on standard error; returns CLI_INPUT. */
 int cli_fail(const heed_error *err);
+/* "heed: ...: " and the system's words for errno, where that is set; returns CLI_INPUT. */
+int cli_fail_system(const char *format, ...) HEED_PRINTF(1, 2);
 /* "heed: ..."; returns CLI_USAGE. */
 int cli_misuse(const char *format, ...) HEED_PRINTF(1, 2);
 void cli_warn(const char *format, ...) HEED_PRINTF(1, 2);
@@ -114,8 +122,8 @@ void cli_hint(const char *format, ...) HEED_PRINTF(1, 2);
 /* The word of a list (ends with NULL) nearest to `word` by edits, or NULL where none is near. */
 const char *cli_nearest(const char *word, const char *const *list, size_t n);
 
-/* A line that is rewritten on a terminal (several times a second at most), and printed now and then
- * elsewhere. Starts as {0}. */
+/* A line that is rewritten on a terminal (several times a second at most, cut to its width), and
+ * printed now and then elsewhere. Starts as {0}. */
 typedef struct {
     double last;
     int shown; /* columns on the terminal */

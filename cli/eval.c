@@ -69,18 +69,6 @@ static void progress(void *ctx, int64_t done, int64_t total) {
     cli_show_progress(ctx, "translated %" PRId64 " of %" PRId64, done, total);
 }
 
-static bool write_output(const texts *t, const char *path) {
-    FILE *out = path ? fopen(path, "w") : NULL;
-    for (int64_t i = 0; out && i < t->target.n; i++) {
-        fprintf(out, "%s\n", t->translations.item[i].text);
-    }
-    if (path && (!out || ferror(out) || fclose(out) != 0)) {
-        cli_warn("cannot write '%s'", path);
-        return false;
-    }
-    return true;
-}
-
 static bool translate(heed_model *model, texts *t, const values_of_eval *v) {
     cli_progress shown = {0};
     heed_error err = {0};
@@ -102,7 +90,18 @@ static bool translate(heed_model *model, texts *t, const values_of_eval *v) {
     } else {
         cli_report_sources(&t->translations, "line");
     }
-    return t->made && write_output(t, v->output);
+    return t->made;
+}
+
+/* The same, and writes what comes out. The file is opened first: where that fails, nothing is
+ * translated in vain. */
+static bool translate_into(heed_model *model, texts *t, const values_of_eval *v) {
+    FILE *out = v->output ? cli_create(v->output) : NULL;
+    bool ok = (out || !v->output) && translate(model, t, v);
+    for (int64_t i = 0; out && ok && i < t->source.n; i++) {
+        fprintf(out, "%s\n", t->translations.item[i].text);
+    }
+    return (!out || cli_finish(out, v->output)) && ok;
 }
 
 /* ---- Printing ---- */
@@ -232,7 +231,7 @@ static int with_model(heed_model *model, texts *t, const values_of_eval *v) {
     }
     struct timespec from, to;
     clock_gettime(CLOCK_MONOTONIC, &from);
-    if (!translate(model, t, v)) {
+    if (!translate_into(model, t, v)) {
         return CLI_INPUT;
     }
     clock_gettime(CLOCK_MONOTONIC, &to);
@@ -244,10 +243,12 @@ static int with_model(heed_model *model, texts *t, const values_of_eval *v) {
 
 /* What is to be measured must be there, and nothing besides. */
 static bool usable(const values_of_eval *v, bool models) {
+    bool translates = v->source || v->output || v->loss;
     if (models && v->aligned) {
-        return !v->source && !v->target && !v->hyp;
+        return !translates && !v->target && !v->hyp && !v->against;
     }
-    return v->target && !v->aligned && (models ? v->source && !v->hyp : v->hyp && !v->source);
+    return v->target && !v->aligned && !v->choose &&
+           (models ? v->source && !v->hyp : v->hyp && !translates);
 }
 
 static int run(const cli_call *call) {

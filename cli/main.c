@@ -55,8 +55,8 @@ static int flushed(int status) {
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return status;
     }
-    cli_warn("cannot write to standard output: %s", strerror(errno));
-    return status ? status : CLI_INPUT;
+    int failed = cli_fail_system("cannot write to standard output");
+    return status ? status : failed;
 }
 
 static int run(const cli_command *command, int argc, const char **argv) {

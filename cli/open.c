@@ -3,6 +3,7 @@
  */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,7 +34,7 @@ heed_model *cli_open_model(heed_engine *engine, const char *folder) {
     return model;
 }
 
-/* All of standard input from malloc; NULL without memory. */
+/* All of standard input from malloc; NULL without memory. What could not be read is in ferror. */
 static char *read_all(FILE *in, size_t *n) {
     size_t room = 1 << 16, got;
     char *data = malloc(room);
@@ -63,11 +64,39 @@ bool cli_read_lines(heed_lines *lines, const char *path) {
             cli_warn("no memory for standard input");
             return false;
         }
+        if (ferror(stdin)) {
+            free(text);
+            cli_fail_system("cannot read standard input");
+            return false;
+        }
         ok = heed_lines_parse(lines, NULL, "standard input", text, n, &err);
         free(text);
     }
     if (!ok) {
         cli_fail(&err);
+    }
+    return ok;
+}
+
+FILE *cli_create(const char *path) {
+    FILE *out = fopen(path, "w");
+    if (!out) {
+        cli_fail_system("cannot write '%s'", path);
+    }
+    return out;
+}
+
+bool cli_finish(FILE *out, const char *path) {
+    errno = 0;
+    bool ok = fflush(out) == 0 && !ferror(out);
+    int number = errno;
+    if (fclose(out) != 0 && ok) {
+        number = errno;
+        ok = false;
+    }
+    errno = number;
+    if (!ok) {
+        cli_fail_system("cannot write '%s'", path);
     }
     return ok;
 }

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_OPTIONS = 64 };
 
@@ -158,6 +159,10 @@ static const cli_option *read_option(const cli_command *command, int argc, const
         *text = argv[++*at];
     }
     return o;
+}
+
+bool cli_is_setting(const char *word) {
+    return word[strcspn(word, "=/")] == '=' && access(word, F_OK) != 0;
 }
 
 static bool set_standards(const cli_command *command, void *values) {

@@ -65,7 +65,7 @@ static int refuse(const heed_error *err) {
 
 static int training(const cli_call *call, size_t limit) {
     const values_of_plan *v = call->values;
-    bool no_file = strchr(call->arg[0], '=') != NULL;
+    bool no_file = cli_is_setting(call->arg[0]);
     heed_training_options options = {.recipe = no_file ? NULL : call->arg[0],
                                      .settings = call->arg + !no_file,
                                      .n_settings = call->args - !no_file,

@@ -3,10 +3,13 @@
  */
 #include "cli/cli.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +22,20 @@ static void say(const char *head, const char *format, va_list args) {
     fputs(head, stderr);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
+}
+
+int cli_fail_system(const char *format, ...) {
+    const char *why = errno ? strerror(errno) : "";
+    va_list args;
+    va_start(args, format);
+    fputs("heed: ", stderr);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    if (*why) { /* in lower case, as the library has it */
+        fprintf(stderr, ": %c%s", tolower((unsigned char)*why), why + 1);
+    }
+    fputc('\n', stderr);
+    return CLI_INPUT;
 }
 
 int cli_misuse(const char *format, ...) {
@@ -87,6 +104,22 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Shortens a line to what a terminal shows of it in one row: the rest would go into the next, where
+ * "\r" does not reach it. Returns its columns. */
+static int fit(char *line) {
+    struct winsize size;
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    int most = known ? size.ws_col - 1 : 79;
+    size_t n = strlen(line);
+    while (n > 0 && heed_utf8_columns(line, n) > most) {
+        do {
+            n--;
+        } while (n > 0 && ((unsigned char)line[n] & 0xc0) == 0x80);
+    }
+    line[n] = '\0';
+    return heed_utf8_columns(line, n);
+}
+
 void cli_show_progress(cli_progress *p, const char *format, ...) {
     bool terminal = isatty(STDERR_FILENO);
     double t = now();
@@ -103,7 +136,7 @@ void cli_show_progress(cli_progress *p, const char *format, ...) {
         fprintf(stderr, "%s\n", line);
         return;
     }
-    int width = heed_utf8_columns(line, strlen(line));
+    int width = fit(line);
     fprintf(stderr, "\r%s%*s", line, p->shown > width ? p->shown - width : 0, "");
     fflush(stderr);
     p->shown = width;

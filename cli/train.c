@@ -186,7 +186,7 @@ static int run(const cli_call *call) {
     if (v->resume && v->over) {
         return cli_misuse("--resume and --over exclude each other");
     }
-    bool no_file = strchr(call->arg[0], '=') != NULL;
+    bool no_file = cli_is_setting(call->arg[0]);
     heed_training_options options = {
         .recipe = no_file ? NULL : call->arg[0],
         .settings = call->arg + !no_file,

@@ -60,13 +60,15 @@ static bool copy_ids(id_lists *out, const json_t *root, const char *path) {
 
 static bool read_ids(id_lists *out, const char *path) {
     json_error_t error;
-    json_t *root = json_load_file(path, 0, &error);
+    FILE *in = fopen(path, "r");
+    if (!in) {
+        cli_fail_system("cannot open '%s'", path);
+        return false;
+    }
+    json_t *root = json_loadf(in, 0, &error);
+    fclose(in);
     if (!root) {
-        if (error.line < 0) {
-            cli_warn("cannot open '%s'", path);
-        } else {
-            cli_warn("'%s' line %d column %d: %s", path, error.line, error.column, error.text);
-        }
+        cli_warn("'%s' line %d column %d: %s", path, error.line, error.column, error.text);
         return false;
     }
     bool ok = json_is_array(root);
@@ -190,9 +192,9 @@ static int with_model(heed_model *model, const cli_call *call) {
     heed_error err = {0};
     heed_translate_options o = cli_search(model, &v->search);
     o.n_best = v->n_best.value;
-    o.progress = isatty(STDERR_FILENO) ? progress : NULL;
-    o.ctx = &shown;
     bool typed = !v->ids && call->args < 2 && isatty(STDIN_FILENO);
+    o.progress = !typed && isatty(STDERR_FILENO) ? progress : NULL;
+    o.ctx = &shown;
     heed_translator *t = heed_translator_new(model, &o, &err);
     if (!t) {
         return cli_fail(&err);
@@ -204,6 +206,9 @@ static int with_model(heed_model *model, const cli_call *call) {
 
 static int run(const cli_call *call) {
     const values_of_translate *v = call->values;
+    if (v->ids && call->args > 1) {
+        return cli_misuse("FILE and --ids FILE exclude each other");
+    }
     heed_engine *engine = cli_engine(&v->engine);
     heed_model *model = engine ? cli_open_model(engine, call->arg[0]) : NULL;
     int status = model ? with_model(model, call) : CLI_INPUT;

@@ -24,25 +24,26 @@ static int terminal_width(void) {
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 80;
 }
 
-static bool write_page(const heed_attention *a, const char *path, heed_error *err) {
+static int write_page(const heed_attention *a, const char *path) {
     heed_buf page = {0};
-    if (!heed_attention_html(a, &page, err)) {
-        heed_buf_free(&page);
-        return false;
-    }
-    FILE *out = fopen(path, "w");
-    bool ok = out && fwrite(page.data, 1, page.n, out) == page.n;
-    if ((out && fclose(out) != 0) || !ok) {
-        err->code = HEED_SYSTEM;
-        snprintf(err->text, sizeof err->text, "cannot write '%s'", path);
-        ok = false;
+    heed_error err = {0};
+    int status = CLI_INPUT;
+    if (!heed_attention_html(a, &page, &err)) {
+        cli_fail(&err);
+    } else {
+        FILE *out = cli_create(path);
+        if (out) {
+            fwrite(page.data, 1, page.n, out);
+            status = cli_finish(out, path) ? CLI_FINE : CLI_INPUT;
+        }
     }
     heed_buf_free(&page);
-    return ok;
+    return status;
 }
 
-static bool print_map(const heed_attention *a, const values_of_view *v, heed_error *err) {
+static int print_map(const heed_attention *a, const values_of_view *v) {
     heed_buf text = {0};
+    heed_error err = {0};
     heed_attention_kind kind = (heed_attention_kind)v->kind.value;
     heed_attention_map m = heed_attention_of(a, kind);
     heed_attention_style style = {
@@ -54,13 +55,15 @@ static bool print_map(const heed_attention *a, const values_of_view *v, heed_err
         .width = v->width.set ? (int)v->width.value : terminal_width(),
         .colour = !v->plain && (v->colour || (isatty(STDOUT_FILENO) && !getenv("NO_COLOR"))),
     };
-    bool ok = heed_attention_print(a, &style, &text, err);
-    if (ok) {
+    int status = CLI_FINE;
+    if (heed_attention_print(a, &style, &text, &err)) {
         printf("%s → %s\n", heed_attention_source(a), heed_attention_target(a));
         fwrite(text.data, 1, text.n, stdout);
+    } else {
+        status = cli_fail(&err);
     }
     heed_buf_free(&text);
-    return ok;
+    return status;
 }
 
 static int view(heed_model *model, const cli_call *call) {
@@ -71,9 +74,11 @@ static int view(heed_model *model, const cli_call *call) {
         target = (heed_line){v->target, strlen(v->target)};
     }
     heed_attention *a = heed_attention_new(model, source, v->target ? &target : NULL, &err);
-    bool ok = a && (v->html ? write_page(a, v->html, &err) : print_map(a, v, &err));
+    int status = !a        ? cli_fail(&err)
+                 : v->html ? write_page(a, v->html)
+                           : print_map(a, v);
     heed_attention_free(a);
-    return ok ? CLI_FINE : cli_fail(&err);
+    return status;
 }
 
 static int run(const cli_call *call) {

@@ -78,6 +78,24 @@ expect 'n-best: n lines' 15 "$(grep -c '^-[0-9][.][0-9]' best.txt)"
 holds 'JSON' '{"line": 1, "source": "fine", "translations": [{"ids": [' \
     "$("$heed" translate model zh.txt --json)"
 
+if [ -w /dev/full ]; then
+    status=0
+    "$heed" translate model zh.txt >/dev/full 2>full.err || status=$?
+    expect 'results that nobody gets are a failure' 1 "$status"
+    holds 'and are told' 'cannot write to standard output' "$(cat full.err)"
+    expect 'without success' '' "$(grep -i success full.err || true)"
+fi
+# On a terminal, which `script` makes: an answer has its line for itself, progress fits one line.
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+    printf '我爱你\n' | script -qec "\"$heed\" translate model" /dev/null >typed.txt 2>&1 || true
+    expect 'an answer to what is typed' 'I love you' "$(tr -d '\r' <typed.txt | grep love)"
+    script -qec "stty cols 40; \"$heed\" train recipe.yaml --over >/dev/null" /dev/null \
+        </dev/null >wide.txt 2>&1 || true
+    holds 'progress' 'update 1/60' "$(cat wide.txt)"
+    expect 'progress in 39 columns' '' \
+        "$(tr '\r' '\n' <wide.txt | grep '^update [0-9]*/60' | grep -v valid | awk 'length > 39')"
+fi
+
 # ---- Token ids ----
 
 "$heed" tokenize model zh.txt --ids >ids.txt

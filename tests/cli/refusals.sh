@@ -58,6 +58,7 @@ printf '\037\213\010\000\000\000' >cut.txt.gz
 printf 'one column\n' >one.tsv
 printf 'a\tb\nno tab here\n' >ragged.tsv
 mkdir folder
+mkdir lr=1 && printf 'model: {width: wide}\n' >lr=1/recipe.yaml
 change no_config config.json '' && rm no_config/config.json
 change bad_json config.json 's/{/{,/'
 change not_object config.json '1,$d' && echo '[1]' >not_object/config.json
