@@ -53,6 +53,7 @@ static bool add_pattern(heed_tokenizer *t, const char *text, size_t n, bool norm
     }
     heed_work work;
     heed_work_init(&work, t->host, err);
+    work.n = n;
     bool ok = heed_strand_put(&work, &work.now, text, n, (heed_origin){0, (uint32_t)n}) &&
               heed_chain_apply(&t->normalizer, &work) &&
               take_normalized(t, &work.now, number, err);

@@ -342,6 +342,7 @@ static bool mark_whole(bpe *b, heed_error *err) {
         word w = {.n = 0};
         const heed_piece *piece = &t->piece[id];
         work.now.n = 0;
+        work.n = piece->n;
         if (!piece->text || piece->n == 0) {
             continue;
         }

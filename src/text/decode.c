@@ -125,6 +125,9 @@ static bool decode_replace(const void *settings, heed_work *work) {
             heed_cut cut = work->cuts.item[k];
             heed_buf_add(out, cut.match ? r->content : s + cut.from,
                          cut.match ? r->n : cut.to - cut.from);
+            if (!heed_work_fits(work, out->n)) {
+                return false;
+            }
         }
         if (!heed_texts_end(work, &work->texts_next)) {
             return false;

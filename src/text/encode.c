@@ -53,6 +53,7 @@ static bool take_text(heed_work *work, const char *text, size_t from, size_t to)
 }
 
 bool heed_split_text(const heed_tokenizer *t, heed_work *work, const char *text, size_t n) {
+    work->n = n;
     return take_text(work, text, 0, n) && heed_chain_apply(&t->normalizer, work) &&
            split_section(t, work);
 }
@@ -158,6 +159,7 @@ static bool take_tokens(const heed_tokenizer *t, heed_work *work, const int32_t 
             heed_buf_add(&work->texts.data, " ", 1);
         }
         heed_buf_add(&work->texts.data, piece->text, piece->n);
+        work->n = work->texts.data.n;
         if (!heed_texts_end(work, &work->texts)) {
             return false;
         }

@@ -3,12 +3,16 @@
  */
 #include "text/work.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
 
 /* What an array has room for at first: most texts are short, and then none grows twice. */
 enum { FIRST_BYTES = 64, FIRST_CUTS = 32, FIRST_ROOM = 4096 };
+
+/* Normal forms make 11 times as many bytes of U+FDFA, and the byte alphabet two of one. */
+enum { GROWTH = 32, FREE_BYTES = 1 << 20 };
 
 void heed_work_init(heed_work *work, const heed_host *host, heed_error *err) {
     *work = (heed_work){.host = host, .err = err};
@@ -53,6 +57,15 @@ void *heed_work_room(heed_work *work, heed_room which, size_t count, size_t size
                : NULL;
 }
 
+bool heed_work_fits(heed_work *work, size_t bytes) {
+    if (bytes <= FREE_BYTES || (bytes - FREE_BYTES) / GROWTH <= work->n) {
+        return true;
+    }
+    return heed_fail(work->err, HEED_LIMIT,
+                     "the tokenizer's rules make more than %" PRIu64 " bytes of a text of %zu",
+                     FREE_BYTES + (uint64_t)GROWTH * work->n, work->n);
+}
+
 bool heed_work_full(heed_work *work) {
     return heed_fail(work->err, HEED_NOMEM, "out of memory: a text grew too long");
 }
@@ -62,6 +75,9 @@ static bool grow(heed_work *work, heed_strand *strand, size_t n) {
     if (n > UINT32_MAX - strand->n) {
         return heed_fail(work->err, HEED_LIMIT, "text of %zu bytes is above the limit of %u", need,
                          UINT32_MAX);
+    }
+    if (!heed_work_fits(work, need)) {
+        return false;
     }
     size_t room = strand->text_cap > 0 ? need : need + work->n + FIRST_BYTES;
     return heed_reserve(work->host, (void **)&strand->text, &strand->text_cap, room, 1,
@@ -133,6 +149,9 @@ bool heed_work_emit(heed_work *work, int32_t id, size_t from, size_t to) {
 bool heed_texts_end(heed_work *work, heed_texts *texts) {
     if (texts->data.failed) {
         return heed_work_full(work);
+    }
+    if (!heed_work_fits(work, texts->data.n)) {
+        return false;
     }
     if (!heed_reserve(work->host, (void **)&texts->end, &texts->cap, texts->n + 1,
                       sizeof *texts->end, work->err)) {

@@ -56,7 +56,7 @@ typedef struct {
     size_t first;     /* where this text's tokens begin in `out` */
     bool special;     /* whether the template adds its tokens */
     const char *text; /* the caller's */
-    size_t n;
+    size_t n;         /* its bytes, or those of the tokens to decode */
     struct {
         void *p;
         size_t bytes;
@@ -70,6 +70,9 @@ void heed_work_free(heed_work *work);
 /* Room for count items of size bytes, contents undefined; NULL when memory fails. Valid until the
  * next call for the same room. */
 void *heed_work_room(heed_work *work, heed_room which, size_t count, size_t size);
+/* Whether the rules of the tokenizer may make a text of that many bytes of the caller's. Without a
+ * bound a chain of replacements that each double a letter fills any memory. */
+bool heed_work_fits(heed_work *work, size_t bytes);
 /* Fills the error for a growing buffer that failed without one; returns false. */
 bool heed_work_full(heed_work *work);
 

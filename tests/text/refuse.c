@@ -284,10 +284,40 @@ static void test_at_work(void **state) {
     heed_tokens_free(&tokens);
 }
 
+/* Rules that double a letter thirty times over stop long before the memory does. */
+static void test_growth(void **state) {
+    (void)state;
+    static const char *const places[][2] = {{"normalizer", "normalizers"}, {"decoder", "decoders"}};
+    for (int i = 0; i < 2; i++) {
+        heed_buf json = {0}, text = {0};
+        heed_tokens tokens = {0};
+        heed_error err = {0};
+        heed_buf_format(&json, "{\"version\":\"1.0\",\"%s\":{\"type\":\"Sequence\",\"%s\":[",
+                        places[i][0], places[i][1]);
+        for (int k = 0; k < 30; k++) {
+            heed_buf_format(&json,
+                            "%s{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"},"
+                            "\"content\":\"aa\"}",
+                            k > 0 ? "," : "");
+        }
+        heed_buf_text(&json, "]}," MODEL "}");
+        heed_tokenizer *t = heed_tokenizer_parse(NULL, json.data, json.n, "growing", &err);
+        expect_no_error(&err);
+        assert_false(i == 0 ? heed_encode(t, "a", 1, false, &tokens, &err)
+                            : heed_decode(t, &(int32_t){0}, 1, false, &text, &err));
+        expect_error(&err, HEED_LIMIT, "the tokenizer's rules make more than 1048608 bytes of a text of 1");
+        heed_tokenizer_free(t);
+        heed_tokens_free(&tokens);
+        heed_buf_free(&text);
+        heed_buf_free(&json);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_refusals),
                                        cmocka_unit_test(test_cut_and_changed),
                                        cmocka_unit_test(test_many_rounds),
+                                       cmocka_unit_test(test_growth),
                                        cmocka_unit_test(test_at_work)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
