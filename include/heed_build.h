@@ -200,8 +200,9 @@ HEED_API void heed_session_free(heed_session *s);
  * each row, or NULL. Fails with HEED_LIMIT beyond the planned capacity, telling both numbers. */
 HEED_API bool heed_set_rows(heed_session *s, const char *space, int64_t n, const int64_t *starts,
                             const int32_t *positions, heed_error *err);
-/* Which sequence of `keys` each sequence of `queries` looks at; by default number i looks at number
- * i. */
+/* Which sequence of `keys` each sequence of `queries` looks at: map[i] for number i. By default
+ * number i looks at number i, and a run with more queries than keys is refused. Holds until one of
+ * the two is cut anew: then a run is refused (HEED_VALUE) until they are joined again. */
 HEED_API bool heed_set_join(heed_session *s, const char *queries, const char *keys,
                             const int32_t *map, heed_error *err);
 
@@ -217,7 +218,8 @@ HEED_API void heed_set_random(heed_session *s, uint64_t seed, uint64_t step);
  * session. */
 HEED_API void heed_set_cancel(heed_session *s, const volatile bool *cancel);
 
-/* Runs the part that does not depend on the step space. A plan without `step` has none. */
+/* Runs the part that does not depend on the step space: once, and again when another space was cut
+ * anew or its inputs changed. A plan without `step` has none. */
 HEED_API bool heed_run_once(heed_session *s, heed_error *err);
 /* Runs the rest. Fails before its first node for an index out of range (says which input, row and
  * limit) or a full cache; between nodes when cancelled. Gradients add to the weights' sums. */
@@ -226,7 +228,8 @@ HEED_API bool heed_run(heed_session *s, heed_error *err);
  * it serves to find a fault. */
 HEED_API bool heed_run_checked(heed_session *s, heed_error *err);
 
-/* A watched or kept value of the last run. data NULL: not watched. */
+/* A watched or kept value of the last run, in the session's memory: it changes with the next run.
+ * data NULL: not watched. */
 typedef struct {
     const heed_number *data;
     int64_t rows, cols;

@@ -252,7 +252,9 @@ static heed_value add_input(heed_build *b, const char *name, heed_shape shape, h
     heed_value found = find_input(b, name);
     if (found.id) {
         heed_shape have = heed_shape_of(b, found);
-        if (have.space == shape.space && have.cols == shape.cols && have.cell == shape.cell)
+        if (have.extent == shape.extent && have.space == shape.space && have.keys == shape.keys &&
+            have.cols == shape.cols && have.cell == shape.cell &&
+            heed_slot_at(k, found.id)->source == source)
             return found;
         return heed_refuse(b, HEED_NAME, "input '%s' is asked for twice with different shapes",
                            name);
@@ -364,12 +366,15 @@ void heed_limit_ints(heed_build *b, heed_value v, int64_t limit, int32_t other, 
         return;
     for (size_t i = 0; i < b->book.inputs; i++) {
         heed_input_info *in = &b->book.input[i];
-        if (in->value != v.id || (in->limit && in->limit <= limit))
+        if (in->value != v.id)
             continue;
-        in->limit = limit;
-        in->has_other = other != -1;
+        bool first = !in->limit; /* later readers take away: all must be able to read it */
+        in->has_other = other != -1 && (first || (in->has_other && in->other == other));
         in->other = other;
-        in->what = keep_text(b, what);
+        if (first || limit < in->limit) {
+            in->limit = limit;
+            in->what = keep_text(b, what);
+        }
     }
 }
 

@@ -112,6 +112,7 @@ bool heed_cache_append(heed_session *s, heed_error *err) {
         return true;
     if (!has_room(s, cut, err))
         return false;
+    c->sequences_before = c->sequences;
     c->sequences = cut->n;
     for (int64_t i = 0; i < cut->n; i++)
         for (int64_t r = cut->starts[i]; r < cut->starts[i + 1]; r++) {
@@ -137,6 +138,7 @@ void heed_cache_forget(heed_session *s) {
     const heed_cut_store *cut = &s->cut[s->plan->step_space - 1];
     for (int64_t i = cut->n; i-- > 0;)
         shorten(&s->cache, i, s->cache.length[i] - (cut->starts[i + 1] - cut->starts[i]));
+    s->cache.sequences = s->cache.sequences_before;
 }
 
 bool heed_cache_truncate(heed_session *s, int64_t sequence, int64_t length, heed_error *err) {

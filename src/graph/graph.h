@@ -49,7 +49,7 @@ typedef struct {
     bool depends; /* on an input: not a function of weights and constants alone */
     /* planned: */
     bool kept, used;
-    heed_part part;
+    heed_part part;       /* in which a node makes it, or an input is first read */
     size_t bytes, offset; /* in the arena, the plan's constants, or the session's inputs */
     int64_t last;         /* place in the order of its last reader */
 } heed_slot;
@@ -133,6 +133,12 @@ struct heed_build {
 static inline heed_slot *heed_slot_at(const heed_record_book *book, uint32_t id) {
     return &book->value[id - 1];
 }
+/* The space that a cut is given for: sequences of a space follow it. */
+static inline uint32_t heed_root_space(const heed_record_book *book, uint32_t space) {
+    while (book->space[space - 1].of)
+        space = book->space[space - 1].of;
+    return space;
+}
 void heed_book_free(heed_record_book *book);
 /* A value that no node makes (input, weight ...). */
 heed_value heed_new_value(heed_build *b, heed_shape shape, heed_source source, uint32_t index);
@@ -167,6 +173,7 @@ int64_t heed_shape_rows(const heed_record_book *book, const heed_shape *shape); 
 
 typedef struct {
     int64_t sequences;               /* now cached */
+    int64_t sequences_before;        /* the last append */
     int64_t *length, *spare_length;  /* of each */
     int32_t *row_store, *spare_rows; /* sequences x longest, and the other half for reordering */
     int32_t *position_store, *spare_positions;
@@ -185,16 +192,24 @@ typedef struct {
     bool set, own_positions;
 } heed_cut_store;
 
+typedef struct {
+    int32_t *map; /* NULL: number i looks at number i */
+    bool stale;   /* one of the two spaces was cut since */
+} heed_join_store;
+
 struct heed_session {
     const heed_plan *plan;
     char *arena, *inputs;
-    heed_cut_store *cut; /* one for each space */
-    int32_t **join;      /* [queries * spaces + keys], NULL: identity */
+    heed_cut_store *cut;   /* one for each space */
+    heed_join_store *join; /* [queries * spaces + keys] */
     heed_cache cache;
     uint64_t seed, step;
     const volatile bool *cancel;
     bool once_done;
 };
+
+/* sound.c: all that can make a run fail, before its first node. once: of heed_run_once. */
+bool heed_run_sound(const heed_session *s, bool once, heed_error *err);
 
 bool heed_cache_make(heed_session *s, heed_error *err);
 void heed_cache_drop(heed_session *s);

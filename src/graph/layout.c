@@ -47,6 +47,11 @@ static int64_t longest_of(const heed_record_book *k, uint32_t space) {
     return k->space[space - 1].longest;
 }
 
+/* a b, or the largest number where that is more; neither is negative. */
+static int64_t times(int64_t a, int64_t b) {
+    return b && a > INT64_MAX / b ? INT64_MAX : a * b;
+}
+
 int64_t heed_shape_rows(const heed_record_book *k, const heed_shape *s) {
     if (s->extent == HEED_EXTENT_FIXED)
         return s->rows;
@@ -55,7 +60,7 @@ int64_t heed_shape_rows(const heed_record_book *k, const heed_shape *s) {
         return space->rows;
     if (space->pairs)
         return space->pairs;
-    return space->sequences * longest_of(k, s->space) * longest_of(k, s->keys);
+    return times(times(space->sequences, longest_of(k, s->space)), longest_of(k, s->keys));
 }
 
 size_t heed_shape_bytes(const heed_record_book *k, const heed_shape *s) {
@@ -67,6 +72,17 @@ size_t heed_shape_bytes(const heed_record_book *k, const heed_shape *s) {
 
 static size_t round_up(size_t n) {
     return (n + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+enum { TOO_MUCH_SHIFT = 2 }; /* no sum of sizes goes beyond SIZE_MAX >> this */
+
+/* *sum += bytes, in whole lines. */
+static bool grow(size_t *sum, size_t bytes, heed_error *err) {
+    const size_t most = SIZE_MAX >> TOO_MUCH_SHIFT;
+    if (bytes > most || *sum > most - round_up(bytes))
+        return heed_fail(err, HEED_LIMIT, "the plan takes more memory than can be counted");
+    *sum += round_up(bytes);
+    return true;
 }
 
 static bool insert(layout *l, size_t at, block b, heed_error *err) {
@@ -82,12 +98,17 @@ static bool insert(layout *l, size_t at, block b, heed_error *err) {
 /* First gap that holds `bytes`. */
 static bool place(layout *l, size_t bytes, int64_t until, size_t *offset, heed_error *err) {
     size_t at = 0, start = 0;
-    bytes = round_up(bytes + RED_ZONE);
+    size_t end = 0;
+    if (!grow(&end, bytes + RED_ZONE, err))
+        return false;
+    bytes = end;
     for (; at < l->n && l->live[at].offset - start < bytes; at++)
         start = l->live[at].offset + l->live[at].bytes;
-    *offset = start;
-    if (start + bytes > l->plan->arena)
-        l->plan->arena = start + bytes;
+    *offset = end = start;
+    if (!grow(&end, bytes, err))
+        return false;
+    if (end > l->plan->arena)
+        l->plan->arena = end;
     return insert(l, at, (block){start, bytes, until}, err);
 }
 
@@ -103,10 +124,18 @@ static bool in_arena(const heed_slot *v) {
     return v->source == HEED_FROM_NODE && v->part != HEED_PART_PLAN;
 }
 
+/* A value that is two inputs of a node: what is written over the one would be read as the other. */
+static bool is_twice(const heed_node *n, int i) {
+    for (int j = 0; j < n->n_in; j++)
+        if (j != i && n->in[j] == n->in[i])
+            return true;
+    return false;
+}
+
 /* An input of node n whose place output 0 may take over, or NULL. */
 static const heed_slot *reusable(const layout *l, const heed_node *n, const heed_slot *out) {
     for (int i = 0; i < n->n_in; i++) {
-        if (!(n->op->in_place >> i & 1) || n->in[i] == UINT32_MAX)
+        if (!(n->op->in_place >> i & 1) || n->in[i] == UINT32_MAX || is_twice(n, i))
             continue;
         const heed_slot *v = heed_slot_at(&l->plan->book, n->in[i]);
         if (in_arena(v) && v->last == l->now && v->bytes == out->bytes)
@@ -175,11 +204,13 @@ static bool measure(heed_plan *p, heed_error *err) {
                              heed_shape_rows(k, &v->shape), v->shape.cols);
         if (v->source == HEED_FROM_INPUT) {
             v->offset = p->inputs;
-            p->inputs += round_up(v->bytes);
+            if (!grow(&p->inputs, v->bytes, err))
+                return false;
         } else if (v->source == HEED_FROM_NODE && v->part == HEED_PART_PLAN &&
                    (v->used || v->kept)) {
             v->offset = p->constants;
-            p->constants += round_up(v->bytes);
+            if (!grow(&p->constants, v->bytes, err))
+                return false;
         }
     }
     for (size_t i = 0; i < p->in_plan + p->in_once + p->in_step; i++) {
@@ -203,15 +234,19 @@ static bool measure_cache(heed_plan *p, heed_error *err) {
     for (size_t i = 0; i < k->caches; i++) {
         heed_cache_info *c = &k->cache[i];
         size_t keys = cache_part(p, c->key_cols), values = cache_part(p, c->value_cols);
-        if (keys == SIZE_MAX || values == SIZE_MAX)
-            return heed_fail(err, HEED_LIMIT, "a cache of %" PRId64 " rows is too large",
-                             p->cache_rows);
         c->key_offset = p->cache_bytes;
-        c->value_offset = c->key_offset + round_up(keys);
-        p->cache_bytes = c->value_offset + round_up(values);
+        if (!grow(&p->cache_bytes, keys, err))
+            return false;
+        c->value_offset = p->cache_bytes;
+        if (!grow(&p->cache_bytes, values, err))
+            return false;
     }
     /* cache.c's table: two lists of rows and positions, lengths, counts, free rows, places. */
     size_t sequences = (size_t)step->sequences;
+    if (sequences > (SIZE_MAX >> TOO_MUCH_SHIFT) / 64 / (size_t)p->cache_longest)
+        return heed_fail(err, HEED_LIMIT,
+                         "a cache of %" PRId64 " sequences of %" PRId64 " rows is too large",
+                         step->sequences, p->cache_longest);
     p->table_bytes = sequences * (size_t)p->cache_longest * 4 * sizeof(int32_t) +
                      sequences * (2 * sizeof(int64_t) + 2 * sizeof(void *)) +
                      (size_t)p->cache_rows * 2 * sizeof(int32_t) +

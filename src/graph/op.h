@@ -80,7 +80,8 @@ typedef struct heed_op {
                  const heed_value *d_out, heed_value *d_in);
     /* Bytes of scratch for w's capacity; NULL: none. Must not depend on the number of threads. */
     size_t (*scratch)(const heed_work *w);
-    uint32_t in_place; /* bit i: out 0 may lie where in i lies */
+    /* bit i: out 0 may lie where in i lies; it does not where the value is a second input too. */
+    uint32_t in_place;
     bool effect; /* writes into an input (a gradient sum): is run although nobody reads an output */
     uint32_t optional; /* bit i: out i is left out (data NULL) where nobody reads it */
 } heed_op;
@@ -108,7 +109,8 @@ heed_shape heed_like(const heed_build *b, heed_value v,
  * id 0 that the op calls absent must be given as heed_absent(); any other id 0 gives id 0. */
 heed_value heed_record(heed_build *b, const heed_op *op, const void *attr, size_t attr_bytes,
                        int n_in, const heed_value *in, int n_out, const heed_shape *out);
-/* The same, or an earlier node with the same op, attr and inputs (packed weights, tables). */
+/* The same, or an earlier node with the same op, attr, inputs and shapes (packed weights, tables).
+ */
 heed_value heed_record_shared(heed_build *b, const heed_op *op, const void *attr, size_t attr_bytes,
                               int n_in, const heed_value *in, int n_out, const heed_shape *out);
 heed_value heed_absent(void);

@@ -34,7 +34,7 @@ static bool set_capacity(heed_record_book *k, const heed_plan_options *o, heed_e
         if (!c)
             return heed_fail(err, HEED_NAME, "no capacity is given for row space '%s'", s->name);
         if (c->rows < 1 || c->sequences < 1 || c->longest < 1 || c->longest > c->rows ||
-            c->rows > INT32_MAX || c->pairs < 0)
+            c->rows > INT32_MAX || c->sequences > INT32_MAX || c->pairs < 0)
             return heed_fail(err, HEED_VALUE,
                              "row space '%s' cannot hold %" PRId64 " rows, %" PRId64
                              " sequences, longest %" PRId64,
@@ -67,11 +67,13 @@ static bool set_step(heed_plan *p, const heed_plan_options *o, heed_error *err) 
     if (!p->cached)
         return true;
     p->cache_longest = o->cache_longest ? o->cache_longest : s->longest;
-    p->cache_rows = o->cache_rows ? o->cache_rows : s->sequences * p->cache_longest;
-    if (p->cache_longest < 1 || p->cache_rows < 1 || p->cache_rows > INT32_MAX)
-        return heed_fail(err, HEED_VALUE, "a cache of %" PRId64 " rows cannot be made",
-                         p->cache_rows);
-    return true;
+    bool fits = p->cache_longest >= 1 && p->cache_longest <= INT32_MAX;
+    if (fits)
+        p->cache_rows = o->cache_rows ? o->cache_rows : s->sequences * p->cache_longest;
+    return (fits && p->cache_rows >= 1 && p->cache_rows <= INT32_MAX) ||
+           heed_fail(err, HEED_VALUE,
+                     "a cache of %" PRId64 " rows, %" PRId64 " a sequence, cannot be made",
+                     p->cache_rows, p->cache_longest);
 }
 
 /* ---- What is watched ---- */
@@ -143,8 +145,9 @@ enum { OF_NOTHING, OF_WEIGHTS, OF_INPUTS, OF_STEP };
 static bool in_step_space(const heed_plan *p, const heed_shape *shape) {
     if (!p->step_space || shape->extent == HEED_EXTENT_FIXED)
         return false;
-    uint32_t space = shape->space, of = p->book.space[space - 1].of;
-    return space == p->step_space || (of && of == p->step_space);
+    return heed_root_space(&p->book, shape->space) == p->step_space ||
+           (shape->extent == HEED_EXTENT_PAIRS &&
+            heed_root_space(&p->book, shape->keys) == p->step_space);
 }
 
 static int own_class(const heed_plan *p, const heed_slot *v) {
@@ -194,8 +197,11 @@ static bool make_order(heed_plan *p, bool frozen, heed_error *err) {
         heed_free(k->host, class);
         return false;
     }
-    for (size_t i = 0; i < k->values; i++)
+    for (size_t i = 0; i < k->values; i++) {
         class[i] = (unsigned char)own_class(p, &k->value[i]);
+        if (k->value[i].source == HEED_FROM_INPUT || k->value[i].source == HEED_FROM_POSITIONS)
+            k->value[i].part = part_of(p, class[i], frozen);
+    }
     for (size_t i = 0; i < k->nodes; i++)
         sort_node(p, class, &k->node[i], frozen);
     heed_free(k->host, class);

@@ -95,12 +95,21 @@ void heed_record_effect(heed_build *b, const heed_op *op, const void *attr, size
     add_node(b, op, attr, attr_bytes, n_in, in, 0, NULL);
 }
 
-static bool same_node(const heed_node *n, const heed_op *op, const void *attr, size_t attr_bytes,
-                      int n_in, const heed_value *in, int n_out) {
+static bool same_shape(const heed_shape *a, const heed_shape *c) {
+    return a->extent == c->extent && a->cell == c->cell && a->space == c->space &&
+           a->keys == c->keys && a->rows == c->rows && a->cols == c->cols;
+}
+
+static bool same_node(const heed_record_book *k, const heed_node *n, const heed_op *op,
+                      const void *attr, size_t attr_bytes, int n_in, const heed_value *in,
+                      int n_out, const heed_shape *out) {
     if (n->op != op || n->n_in != n_in || n->n_out != n_out || n->attr_bytes != attr_bytes)
         return false;
     for (int i = 0; i < n_in; i++)
         if (n->in[i] != in[i].id)
+            return false;
+    for (int i = 0; i < n_out; i++)
+        if (!same_shape(&heed_slot_at(k, n->out + (uint32_t)i)->shape, &out[i]))
             return false;
     return !attr_bytes || !memcmp(n->attr, attr, attr_bytes);
 }
@@ -108,7 +117,7 @@ static bool same_node(const heed_node *n, const heed_op *op, const void *attr, s
 heed_value heed_record_shared(heed_build *b, const heed_op *op, const void *attr, size_t attr_bytes,
                               int n_in, const heed_value *in, int n_out, const heed_shape *out) {
     for (size_t i = b->book.nodes; i-- > 0;)
-        if (same_node(&b->book.node[i], op, attr, attr_bytes, n_in, in, n_out))
+        if (same_node(&b->book, &b->book.node[i], op, attr, attr_bytes, n_in, in, n_out, out))
             return (heed_value){b->book.node[i].out};
     return add_node(b, op, attr, attr_bytes, n_in, in, n_out, out);
 }

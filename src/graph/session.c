@@ -1,7 +1,7 @@
 /* session.c: one arena, one set of caches, and the loop over nodes.
  *
- * A run checks everything that can fail before its first node: cuts, capacities, indices, room in
- * the cache.
+ * A run checks everything that can fail before its first node: room in the cache here, the rest in
+ * sound.c.
  * SPDX-License-Identifier: MIT
  */
 #include "graph/graph.h"
@@ -64,7 +64,7 @@ void heed_session_free(heed_session *s) {
         heed_free(k->host, s->cut[i].positions);
     }
     for (size_t i = 0; s->join && i < k->spaces * k->spaces; i++)
-        heed_free(k->host, s->join[i]);
+        heed_free(k->host, s->join[i].map);
     if (s->arena)
         UNPOISON(s->arena, s->plan->arena);
     heed_free(k->host, s->cut);
@@ -120,7 +120,17 @@ static void cut_followers(heed_session *s, uint32_t space) {
         cut->set = true;
         for (int64_t j = 0; j <= cut->n; j++)
             cut->starts[j] = j;
+        cut_followers(s, (uint32_t)i + 1);
     }
+}
+
+/* What was made or said for the cut before: joins, and what runs once. */
+static void forget_cut(heed_session *s, uint32_t space) {
+    size_t spaces = s->plan->book.spaces;
+    for (size_t i = 0; i < spaces; i++)
+        s->join[(space - 1) * spaces + i].stale = s->join[i * spaces + space - 1].stale = true;
+    if (space != s->plan->step_space)
+        s->once_done = false;
 }
 
 bool heed_set_rows(heed_session *s, const char *name, int64_t n, const int64_t *starts,
@@ -141,6 +151,7 @@ bool heed_set_rows(heed_session *s, const char *name, int64_t n, const int64_t *
             cut->positions[r] = positions ? positions[r] : (int32_t)(r - starts[i]);
     }
     cut_followers(s, space);
+    forget_cut(s, space);
     return true;
 }
 
@@ -150,20 +161,24 @@ bool heed_set_join(heed_session *s, const char *queries, const char *keys, const
     uint32_t q = space_called(s, queries, err), key = q ? space_called(s, keys, err) : 0;
     if (!key)
         return false;
-    int32_t **join = &s->join[(q - 1) * k->spaces + key - 1];
+    heed_join_store *join = &s->join[(q - 1) * k->spaces + key - 1];
     size_t n = (size_t)k->space[q - 1].sequences;
-    if (!*join)
-        *join = heed_alloc(k->host, n, sizeof **join, err);
-    if (!*join)
+    if (!join->map)
+        join->map = heed_alloc(k->host, n, sizeof *join->map, err);
+    if (!join->map)
         return false;
+    join->stale = true;
     for (int64_t i = 0; i < s->cut[q - 1].n; i++) {
         if (map[i] < 0 || map[i] >= s->cut[key - 1].n)
             return heed_fail(err, HEED_VALUE,
                              "sequence %" PRId64 " of '%s' is joined to sequence %d of %" PRId64
                              " of '%s'",
                              i, queries, map[i], s->cut[key - 1].n, keys);
-        (*join)[i] = map[i];
+        join->map[i] = map[i];
     }
+    join->stale = !s->cut[q - 1].set || !s->cut[key - 1].set;
+    if (q != s->plan->step_space && key != s->plan->step_space)
+        s->once_done = false;
     return true;
 }
 
@@ -195,95 +210,6 @@ void heed_set_random(heed_session *s, uint64_t seed, uint64_t step) {
 
 void heed_set_cancel(heed_session *s, const volatile bool *cancel) {
     s->cancel = cancel;
-}
-
-/* ---- Checks before the first node ---- */
-
-static bool ints_in_range(const heed_session *s, const heed_input_info *in, heed_error *err) {
-    const heed_slot *v = heed_slot_at(&s->plan->book, in->value);
-    const heed_cut_store *cut = &s->cut[v->shape.space - 1];
-    const int32_t *x = v->source == HEED_FROM_POSITIONS
-                           ? cut->positions
-                           : (const int32_t *)(const void *)(s->inputs + v->offset);
-    for (int64_t i = 0; i < cut->starts[cut->n]; i++)
-        if ((x[i] < 0 || x[i] >= in->limit) && !(in->has_other && x[i] == in->other))
-            return heed_fail(err, HEED_VALUE, "%s[%" PRId64 "] is %d, %s holds 0 to %" PRId64,
-                             in->name, i, x[i], in->what, in->limit - 1);
-    return true;
-}
-
-static bool positions_in_range(const heed_session *s, uint32_t space, heed_error *err) {
-    const heed_plan *p = s->plan;
-    const heed_cut_store *cut = &s->cut[space - 1];
-    int64_t limit = p->book.space[space - 1].longest;
-    if (p->cached && space == p->step_space && p->cache_longest > limit)
-        limit = p->cache_longest;
-    for (int64_t i = 0; cut->set && i < cut->starts[cut->n]; i++)
-        if (cut->positions[i] < 0 || cut->positions[i] >= limit)
-            return heed_fail(err, HEED_VALUE,
-                             "positions of '%s'[%" PRId64 "] is %d, the plan's longest sequence "
-                             "holds 0 to %" PRId64,
-                             p->book.space[space - 1].name, i, cut->positions[i], limit - 1);
-    return true;
-}
-
-static int64_t keys_of(const heed_session *s, uint32_t keys, int64_t sequence) {
-    const heed_cut_store *cut = &s->cut[keys - 1];
-    if (sequence >= cut->n)
-        return 0;
-    if (s->plan->cached && keys == s->plan->step_space)
-        return s->cache.length[sequence];
-    return cut->starts[sequence + 1] - cut->starts[sequence];
-}
-
-static bool pairs_fit(const heed_session *s, const heed_shape *shape, heed_error *err) {
-    const heed_record_book *k = &s->plan->book;
-    const heed_cut_store *cut = &s->cut[shape->space - 1];
-    const int32_t *join = s->join[(shape->space - 1) * k->spaces + shape->keys - 1];
-    int64_t pairs = 0, most = heed_shape_rows(k, shape);
-    for (int64_t i = 0; i < cut->n; i++)
-        pairs +=
-            (cut->starts[i + 1] - cut->starts[i]) * keys_of(s, shape->keys, join ? join[i] : i);
-    return pairs <= most ||
-           heed_fail(err, HEED_LIMIT,
-                     "%" PRId64 " query-key pairs of '%s', the plan holds %" PRId64, pairs,
-                     k->space[shape->space - 1].name, most);
-}
-
-static bool in_part(const heed_session *s, const heed_slot *v, bool once) {
-    bool step = s->plan->step_space && v->shape.space != s->plan->step_space;
-    return once == step;
-}
-
-static bool spaces_sound(heed_session *s, bool once, heed_error *err) {
-    const heed_record_book *k = &s->plan->book;
-    for (size_t i = 0; i < k->spaces; i++)
-        if (!k->space[i].of && !s->cut[i].set && !(once && i + 1 == s->plan->step_space))
-            return heed_fail(err, HEED_VALUE, "row space '%s' has not been cut: heed_set_rows",
-                             k->space[i].name);
-    for (size_t i = 0; i < k->spaces; i++)
-        if (k->space[i].bounded && !positions_in_range(s, (uint32_t)i + 1, err))
-            return false;
-    return true;
-}
-
-static bool inputs_sound(heed_session *s, bool once, heed_error *err) {
-    const heed_record_book *k = &s->plan->book;
-    if (!spaces_sound(s, once, err))
-        return false;
-    for (size_t i = 0; i < k->inputs; i++) {
-        const heed_slot *v = heed_slot_at(k, k->input[i].value);
-        if (k->input[i].limit && v->used && in_part(s, v, once) &&
-            !ints_in_range(s, &k->input[i], err))
-            return false;
-    }
-    for (size_t i = 0; i < k->values; i++) {
-        const heed_slot *v = &k->value[i];
-        if (v->shape.extent == HEED_EXTENT_PAIRS && (v->used || v->kept) && in_part(s, v, once) &&
-            !pairs_fit(s, &v->shape, err))
-            return false;
-    }
-    return true;
 }
 
 /* ---- The loop ---- */
@@ -343,7 +269,7 @@ static bool run_nodes(heed_session *s, size_t from, size_t count, bool checked, 
 }
 
 bool heed_run_once(heed_session *s, heed_error *err) {
-    if (!inputs_sound(s, true, err))
+    if (!heed_run_sound(s, true, err))
         return false;
     s->once_done = run_nodes(s, s->plan->in_plan, s->plan->in_once, false, err);
     return s->once_done;
@@ -352,14 +278,15 @@ bool heed_run_once(heed_session *s, heed_error *err) {
 static bool run_step(heed_session *s, bool checked, heed_error *err) {
     const heed_plan *p = s->plan;
     if (p->in_once && !s->once_done)
-        return heed_fail(err, HEED_VALUE, "heed_run before heed_run_once");
+        return heed_fail(err, HEED_VALUE,
+                         "heed_run before heed_run_once, or with rows that it did not see");
     uint32_t step = p->step_space;
     if (step && !s->cut[step - 1].set)
         return heed_fail(err, HEED_VALUE, "row space '%s' has not been cut: heed_set_rows",
                          p->book.space[step - 1].name);
     if (!heed_cache_append(s, err))
         return false;
-    if (inputs_sound(s, false, err) &&
+    if (heed_run_sound(s, false, err) &&
         run_nodes(s, p->in_plan + p->in_once, p->in_step, checked, err))
         return true;
     heed_cache_forget(s);

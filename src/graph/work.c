@@ -73,7 +73,8 @@ heed_cut heed_work_cut(const heed_work *w, uint32_t space) {
 }
 
 const int32_t *heed_work_join(const heed_work *w, uint32_t queries, uint32_t keys) {
-    return w->session ? w->session->join[(queries - 1) * w->plan->book.spaces + keys - 1] : NULL;
+    return w->session ? w->session->join[(queries - 1) * w->plan->book.spaces + keys - 1].map
+                      : NULL;
 }
 
 int64_t heed_work_pairs(const heed_work *w, uint32_t queries, uint32_t keys) {

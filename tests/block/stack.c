@@ -177,6 +177,9 @@ static void test_once(void **state) {
     assert_memory_equal(step(&d, 0, 3), before, 3 * WIDTH * sizeof *before);
     heed_run_once(d.s, &err);
     assert_true(isnan(step(&d, 0, 3)[0]));
+    heed_set_rows(d.s, "keys", 1, (const int64_t[]){0, KEYS - 1}, NULL, &err);
+    assert_false(heed_run(d.s, &err)); /* what ran once did not see these */
+    expect_error(&err, HEED_VALUE, "rows that it did not see");
     int64_t steps = heed_plan_memory(d.plan).steps;
     close_decoder(&d);
     free(before);

@@ -191,11 +191,30 @@ static void refuses_what_does_not_fit(void **state) {
     drop(&f);
 }
 
+/* A run that fails behind the cache's part takes its rows back, and its number of sequences. */
+static void a_failed_run_leaves_nothing(void **state) {
+    (void)state;
+    fixture f = make(NULL);
+    heed_error err = {0};
+    volatile bool cancel = true;
+    heed_set_cancel(f.s, &cancel);
+    assert_true(heed_set_rows(f.s, "step", 3, (int64_t[]){0, 1, 2, 3}, NULL, &err));
+    assert_false(heed_run(f.s, &err));
+    expect_error(&err, HEED_CANCEL, "cancelled");
+    assert_int_equal(f.s->cache.free_rows, ROWS);
+    cancel = false;
+    assert_true(heed_set_rows(f.s, "step", 2, (int64_t[]){0, 1, 2}, NULL, &err));
+    assert_true(heed_run(f.s, &err));
+    expect_no_error(&err);
+    drop(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_plain_lists),
         cmocka_unit_test(every_row_comes_back),
         cmocka_unit_test(refuses_what_does_not_fit),
+        cmocka_unit_test(a_failed_run_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

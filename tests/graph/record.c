@@ -134,6 +134,67 @@ static void refusals_of_a_plan(void **state) {
     refused(&f, (heed_plan_options){.keep = big, .limit = 100}, HEED_LIMIT, "use smaller batches");
 }
 
+static void sizes_that_cannot_be_counted(void **state) {
+    (void)state;
+    const int64_t most = INT32_MAX;
+    fixture f;
+    start(&f, HEED_INFER);
+    heed_value keep[] = {copy(f.b, f.x), {0}};
+    refused(&f,
+            (heed_plan_options){.keep = keep,
+                                .capacity = (heed_capacity[]){{"rows", 4, most + 1, 2, 0}, {0}}},
+            HEED_VALUE, "cannot hold 4 rows, 2147483648 sequences");
+    const heed_capacity wide[] = {{"rows", most, most, most, 0}, {0}};
+    heed_plan_options o = {.keep = keep, .capacity = wide, .step = "rows", .cached = true};
+    o.cache_rows = o.cache_longest = most;
+    start(&f, HEED_INFER);
+    refused(&f, o, HEED_LIMIT, "a cache of 2147483647 sequences of 2147483647 rows is too large");
+    o.cache_rows = 0;
+    o.cache_longest = INT64_MAX / 2;
+    start(&f, HEED_INFER);
+    refused(&f, o, HEED_VALUE, "cannot be made");
+    start(&f, HEED_INFER); /* pairs: the product of three does not fit into 64 bits */
+    heed_space rows = heed_rows(f.b, "rows");
+    heed_value mask = heed_input_mask(f.b, "mask", rows, rows);
+    heed_shape shape = heed_fixed(1, 1);
+    heed_value out = heed_record(f.b, &COPY, NULL, 0, 1, &mask, 1, &shape);
+    refused(&f, (heed_plan_options){.keep = (heed_value[]){out, {0}}, .capacity = wide}, HEED_LIMIT,
+            "is too large");
+    start(&f, HEED_INFER); /* each fits, their sum does not */
+    heed_value sum[9] = {{0}};
+    for (int i = 0; i < 8; i++) {
+        heed_shape big = heed_fixed(INT64_C(1) << 30, INT64_C(1) << 29);
+        sum[i] = heed_record(f.b, &COPY, NULL, 0, 1, &f.x, 1, &big);
+    }
+    refused(&f, (heed_plan_options){.keep = sum}, HEED_LIMIT, "than can be counted");
+}
+
+/* An integer of a space that steps, by way of its sequences, is looked at in each step. */
+static void ints_of_sequences_are_looked_at(void **state) {
+    (void)state;
+    fixture f;
+    start(&f, HEED_INFER);
+    heed_space rows = heed_rows(f.b, "rows");
+    heed_value id = heed_input(f.b, "id", heed_sequences(f.b, rows));
+    heed_limit_ints(f.b, id, 5, -1, "the table");
+    heed_shape shape = heed_like(f.b, id, 1);
+    shape.cell = HEED_CELL_NUMBER;
+    heed_value out = heed_record(f.b, &COPY, NULL, 0, 1, &id, 1, &shape);
+    heed_plan *p = heed_plan_new(
+        f.b,
+        &(heed_plan_options){.capacity = room, .keep = (heed_value[]){out, {0}}, .step = "rows"},
+        &f.err);
+    heed_session *s = heed_session_new(p, &f.err);
+    assert_true(heed_run_once(s, &f.err));
+    assert_true(heed_set_rows(s, "rows", 2, (int64_t[]){0, 1, 3}, NULL, &f.err));
+    heed_ints(s, "id")[1] = 5;
+    assert_false(heed_run(s, &f.err));
+    expect_error(&f.err, HEED_VALUE, "id[1] is 5, the table holds 0 to 4");
+    heed_session_free(s);
+    heed_plan_free(p);
+    stop(&f);
+}
+
 static void refusals_of_weights(void **state) {
     (void)state;
     fixture f;
@@ -215,6 +276,8 @@ int main(void) {
         cmocka_unit_test(a_failure_keeps_its_path),
         cmocka_unit_test(names_are_unique_and_watchable),
         cmocka_unit_test(refusals_of_a_plan),
+        cmocka_unit_test(sizes_that_cannot_be_counted),
+        cmocka_unit_test(ints_of_sequences_are_looked_at),
         cmocka_unit_test(refusals_of_weights),
         cmocka_unit_test(initial_values_do_not_hang_on_order),
         cmocka_unit_test(every_allocation_may_fail),

@@ -26,6 +26,27 @@ static heed_value record_gated(heed_build *b, const void *arg) {
                       *(const heed_act_kind *)arg);
 }
 
+/* One value as gate and as up, that nobody reads later: its place must not be taken over. */
+static heed_value record_self_gated(heed_build *b, const void *arg) {
+    heed_value x = heed_scale(b, rows_input(b, "x", 9), 2);
+    return heed_gated(b, x, x, *(const heed_act_kind *)arg);
+}
+
+static void test_self_gated(void **state) {
+    (void)state;
+    heed_act_kind kind = HEED_ACT_SILU;
+    const test_input input[] = {{.name = "x", .cols = 9}, {.name = NULL}};
+    test_case c = {.record = record_self_gated, .arg = &kind, .input = input, .rows = {5}, .n = 1};
+    rig r;
+    start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
+    for (int64_t i = 0; i < 45; i++) {
+        double x = 2 * number_at(&c, "x", i / 9, i % 9);
+        expect_near((double)out_of(&r).data[i], want_act(kind, x) * x, x * x, 9, "gated", i);
+    }
+    close_rig(&r);
+    try_op(&c);
+}
+
 static void try_kind(heed_act_kind kind) {
     const test_input input[] = {{.name = "x", .cols = 9}, {.name = NULL}};
     test_case c = {.record = record, .arg = &kind, .input = input, .rows = {5, 0, 3}, .n = 3};
@@ -101,6 +122,7 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds), cmocka_unit_test(test_known),
+                                       cmocka_unit_test(test_self_gated),
                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -218,8 +218,58 @@ static void test_join(void **state) {
     close_rig(&r);
 }
 
+/* A join is of the rows as they were cut: once they are cut anew it must be said again. */
+static void test_old_join(void **state) {
+    (void)state;
+    attend a = {.o = {.heads = 1}, .d = 2, .e = 2, .cross = true};
+    test_input input[ATTEND_INPUTS];
+    test_case c = attend_case(&a, input);
+    c.n = 3;
+    for (int i = 0; i < 3; i++) {
+        c.rows[i] = c.keys[i] = 2;
+    }
+    rig r;
+    heed_error err = {0};
+    const int64_t starts[] = {0, 2, 4, 6};
+    const int32_t join[] = {2, 1, 0};
+    start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
+    assert_true(heed_set_join(r.s, "rows", "keys", join, &err));
+    run_rig(&r);
+    for (int which = 0; which < 2; which++) {
+        assert_true(heed_set_rows(r.s, which ? "rows" : "keys", 3, starts, NULL, &err));
+        assert_false(heed_run(r.s, &err));
+        expect_error(&err, HEED_VALUE, "'rows' is joined to 'keys' as they were");
+        assert_true(heed_set_join(r.s, "rows", "keys", join, &err));
+        run_rig(&r);
+    }
+    assert_true(heed_set_rows(r.s, "keys", 1, starts, NULL, &err));
+    assert_false(heed_set_join(r.s, "rows", "keys", join, &err));
+    expect_error(&err, HEED_VALUE, "sequence 0 of 'rows' is joined to sequence 2 of 1");
+    assert_false(heed_run(r.s, &err));
+    expect_error(&err, HEED_VALUE, "heed_set_join comes after heed_set_rows");
+    close_rig(&r);
+}
+
+/* Without a join number i looks at number i, so there must be as many. */
+static void test_no_join(void **state) {
+    (void)state;
+    attend a = {.o = {.heads = 1}, .d = 2, .e = 2, .cross = true};
+    test_input input[ATTEND_INPUTS];
+    test_case c = attend_case(&a, input);
+    c.n = 2;
+    c.rows[0] = c.rows[1] = c.keys[0] = c.keys[1] = 2;
+    rig r;
+    heed_error err = {0};
+    start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
+    assert_true(heed_set_rows(r.s, "keys", 1, (const int64_t[]){0, 2}, NULL, &err));
+    assert_false(heed_run(r.s, &err));
+    expect_error(&err, HEED_VALUE, "2 sequences of 'rows' cannot look at 1 of 'keys' one by one");
+    close_rig(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_chunks), cmocka_unit_test(test_beams),
-                                       cmocka_unit_test(test_join)};
+                                       cmocka_unit_test(test_join), cmocka_unit_test(test_old_join),
+                                       cmocka_unit_test(test_no_join)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,6 +82,42 @@ static void test_range(void **state) {
     close_rig(&r);
 }
 
+/* Labels may be -100, ids of a table may not: what is both may not either, in whatever order. */
+static heed_value record_labels(heed_build *b, const void *arg) {
+    heed_init init = {.kind = HEED_INIT_NORMAL, .size = 1};
+    heed_value w = heed_weight(b, "w", 4, 3, init), big = heed_weight(b, "big", 9, 3, init);
+    heed_value ids = rows_ints(b, "ids"), x = {0};
+    if (*(const bool *)arg) {
+        x = heed_embed(b, big, ids, 1);
+    }
+    heed_value loss = heed_xent(b, rows_input(b, "x", 3), w, (heed_value){0}, ids, 0);
+    if (!*(const bool *)arg) {
+        x = heed_embed(b, big, ids, 1);
+    }
+    return heed_add(b, loss, heed_sum(b, x));
+}
+
+static void test_ids_that_are_labels(void **state) {
+    (void)state;
+    const test_input input[] = {
+        {.name = "ids", .limit = 4}, {.name = "x", .cols = 3}, {.name = NULL}};
+    for (int first = 0; first < 2; first++) {
+        bool arg = first;
+        test_case c = {.record = record_labels, .arg = &arg, .input = input, .rows = {3}, .n = 1};
+        c.is_loss = true;
+        rig r;
+        start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
+        static const int32_t bad[] = {-100, 4};
+        for (int i = 0; i < 2; i++) {
+            heed_error err = {0};
+            heed_ints(r.s, "ids")[1] = bad[i];
+            assert_false(heed_run(r.s, &err));
+            expect_error(&err, HEED_VALUE, "the vocabulary holds 0 to 3");
+        }
+        close_rig(&r);
+    }
+}
+
 static heed_value record_still(heed_build *b, const void *arg) {
     (void)arg;
     heed_init init = {.kind = HEED_INIT_NORMAL, .size = 1};
@@ -122,8 +158,9 @@ static void test_refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_large),
-                                       cmocka_unit_test(test_range), cmocka_unit_test(test_still),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values), cmocka_unit_test(test_large),
+        cmocka_unit_test(test_range),  cmocka_unit_test(test_ids_that_are_labels),
+        cmocka_unit_test(test_still),  cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

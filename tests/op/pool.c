@@ -40,6 +40,30 @@ static void test_kinds(void **state) {
     }
 }
 
+/* A row for each sequence is a sequence of one row, which may be pooled again. */
+static heed_value record_twice(heed_build *b, const void *arg) {
+    (void)arg;
+    heed_value once = heed_pool_rows(b, rows_input(b, "x", 3), HEED_POOL_LAST);
+    return heed_pool_rows(b, once, HEED_POOL_MEAN);
+}
+
+static void test_twice(void **state) {
+    (void)state;
+    const test_input input[] = {{.name = "x", .cols = 3}, {.name = NULL}};
+    heed_pool_kind kind = HEED_POOL_LAST;
+    test_case c = {.record = record_twice, .arg = &kind, .input = input, .rows = {3, 1, 2}, .n = 3};
+    c.pooled = true;
+    rig r;
+    start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
+    assert_int_equal(out_of(&r).rows, 3);
+    for (int64_t s = 0, from = 0; s < 3; from += c.rows[s++]) {
+        expect_near((double)out_of(&r).data[s * 3], want(&c, kind, from, c.rows[s], 0), 1, 0,
+                    "pooled", s);
+    }
+    close_rig(&r);
+    try_op(&c);
+}
+
 static heed_value record_fixed(heed_build *b, const void *arg) {
     (void)arg;
     heed_value w = heed_weight(b, "w", 3, 3, (heed_init){.kind = HEED_INIT_ZERO});
@@ -52,7 +76,7 @@ static void test_refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds), cmocka_unit_test(test_twice),
                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

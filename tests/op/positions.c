@@ -70,6 +70,27 @@ static void test_sinusoid_range(void **state) {
     close_rig(&r);
 }
 
+/* Two tables in one model: each has its own width and its own longest. */
+static heed_value record_two(heed_build *b, const void *arg) {
+    const places *p = arg;
+    heed_value positions = heed_positions(b, heed_rows(b, "rows"));
+    heed_value wide = heed_sinusoid(b, positions, 2 * p->d, p->longest, p->interleaved);
+    heed_name(b, heed_scale(b, wide, 1), "wide");
+    heed_sinusoid(b, positions, p->d, 2 * p->longest, p->interleaved);
+    return heed_sinusoid(b, positions, p->d, p->longest, p->interleaved);
+}
+
+static void test_two_sinusoids(void **state) {
+    (void)state;
+    places p = {.d = 4, .longest = 8, .interleaved = true};
+    test_case c = {.record = record_two, .arg = &p, .input = none, .rows = {3}, .n = 1};
+    rig r;
+    start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
+    assert_int_equal(out_of(&r).cols, 4);
+    expect_row(&r, 1, (const double[]){0.841471, 0.540302, 0.010000, 0.999950}, 4);
+    close_rig(&r);
+}
+
 static heed_value record_rope(heed_build *b, const void *arg) {
     const places *p = arg;
     heed_value x = rows_input(b, "x", p->d * p->heads);
@@ -123,7 +144,7 @@ static void test_refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sinusoid_known), cmocka_unit_test(test_sinusoid_range),
-        cmocka_unit_test(test_rope_known), cmocka_unit_test(test_rope),
-        cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_two_sinusoids),  cmocka_unit_test(test_rope_known),
+        cmocka_unit_test(test_rope),           cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
