@@ -13,6 +13,7 @@
 #include "op/accumulate.h"
 #include "op/gemm.h"
 #include "op/pack.h"
+#include "op/shape.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -109,7 +110,7 @@ static const heed_op PRODUCT = {.name = "product", .run = run_product, .grad = g
 
 heed_value heed_product(heed_build *b, heed_value x, heed_value w, heed_value bias) {
     heed_shape xs = heed_shape_of(b, x), ws = heed_shape_of(b, w);
-    if (!x.id || !w.id) {
+    if (!heed_check_numbers(b, "a product", x) || !heed_check_numbers(b, "a product", w)) {
         return (heed_value){0};
     }
     if (ws.extent != HEED_EXTENT_FIXED) {

@@ -95,6 +95,9 @@ static heed_value record_misfit(heed_build *b, const void *arg) {
     int which = *(const int *)arg;
     heed_value x = rows_input(b, "x", 6), w = heed_weight(b, "w", 4, which == 0 ? 5 : 6, init);
     heed_value bias = heed_weight_vector(b, "v", which == 1 ? 5 : 4, init);
+    if (which == 3) {
+        return heed_linear(b, rows_ints(b, "ids"), "lin", 2, true);
+    }
     return which == 2 ? heed_linear(b, x, "lin", 0, true) : heed_product(b, x, w, bias);
 }
 
@@ -104,6 +107,7 @@ static void test_refusals(void **state) {
                    "unit.0: x has 6 columns, its weights are 4 x 5");
     expect_refused(record_misfit, &(int){1}, HEED_SHAPE, "a bias of 1 x 5 does not fit 4 outputs");
     expect_refused(record_misfit, &(int){2}, HEED_SHAPE, "linear 'lin' asks for 0 outputs");
+    expect_refused(record_misfit, &(int){3}, HEED_SHAPE, "a product wants numbers, not integers");
 }
 
 int main(void) {
