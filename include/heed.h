@@ -263,7 +263,7 @@ HEED_API bool heed_translate_ids(heed_translator *translator, const int32_t *id,
 
 /* What a training may begin from. NEW refuses a folder that has checkpoints; RESUME goes on from
  * the newest one, to the bits of a run that was never stopped, or begins where there is none; OVER
- * takes old checkpoints away. */
+ * takes old checkpoints away, once all else is ready. */
 typedef enum { HEED_START_NEW, HEED_START_RESUME, HEED_START_OVER } heed_start;
 
 /* What is known before the first update. Numbers of 0 are not known. */

@@ -186,11 +186,14 @@ static bool read_checkpoint(const heed_host *host, const char *path, heed_train_
 }
 
 bool heed_checkpoint_save(const heed_host *host, const char *folder, const heed_train_state *state,
-                          const heed_param *params, int64_t count, int64_t keep, heed_error *err) {
+                          const heed_param *params, int64_t count, heed_checkpoint_rule rule,
+                          heed_error *err) {
     char path[HEED_CHECKPOINT_PATH];
+    rule.best = state->best_step;
+    rule.newest = state->step;
     return heed_make_folder(folder, err) && heed_checkpoint_path(path, folder, state->step, err) &&
            write_checkpoint(host, path, state, params, count, err) &&
-           heed_checkpoint_prune(host, folder, keep, state->best_step, err);
+           heed_checkpoint_prune(host, folder, rule, err);
 }
 
 bool heed_checkpoint_resume(const heed_host *host, const char *folder, heed_train_state *state,

@@ -41,10 +41,19 @@ typedef struct {
 #undef HEED_STATE_FIELD
 } heed_train_state;
 
-/* Writes the checkpoint of state->step, then takes away all but the newest `keep` and that of
- * state->best_step. */
+/* Which checkpoints may stay. */
+typedef struct {
+    int64_t keep;    /* so many of the newest; 0: none */
+    int64_t best;    /* this one too; 0: none */
+    int64_t stopped; /* this one goes, as if it had never been: only a stop wrote it; 0: none */
+    int64_t newest;  /* those of later steps (damaged, passed over) are left alone, uncounted */
+} heed_checkpoint_rule;
+
+/* Writes the checkpoint of state->step, then takes away what the rule does not keep; `keep` at
+ * least 1, best and newest are the state's. */
 bool heed_checkpoint_save(const heed_host *host, const char *folder, const heed_train_state *state,
-                          const heed_param *params, int64_t count, int64_t keep, heed_error *err);
+                          const heed_param *params, int64_t count, heed_checkpoint_rule rule,
+                          heed_error *err);
 
 /* Steps that have a checkpoint, rising; `step` is freed with heed_free. No folder: none. */
 typedef struct {
@@ -54,8 +63,8 @@ typedef struct {
 bool heed_checkpoint_list(const heed_host *host, const char *folder, heed_checkpoints *list,
                           heed_error *err);
 
-/* Takes away all but the newest `keep` (at least 1) and the one of step `best`. */
-bool heed_checkpoint_prune(const heed_host *host, const char *folder, int64_t keep, int64_t best,
+/* Takes away what the rule does not keep. */
+bool heed_checkpoint_prune(const heed_host *host, const char *folder, heed_checkpoint_rule rule,
                            heed_error *err);
 
 /* Path of the checkpoint of a step. */

@@ -1,7 +1,8 @@
 /* checkpoint_list.c: which checkpoints a folder has, and which may go.
  *
  * The names are the list: there is no index that could disagree with the files. The newest, and the
- * best, are taken away by nothing; a file goes only when enough newer ones are whole.
+ * best, are taken away by nothing; a file goes only when enough newer ones were written by this
+ * training.
  * SPDX-License-Identifier: MIT
  */
 #include <dirent.h>
@@ -72,16 +73,28 @@ bool heed_checkpoint_list(const heed_host *host, const char *folder, heed_checkp
     return ok;
 }
 
-bool heed_checkpoint_prune(const heed_host *host, const char *folder, int64_t keep, int64_t best,
+/* The steps that the rule speaks of, without the stopped one; the others are behind them. */
+static size_t counted(const heed_checkpoints *list, const heed_checkpoint_rule *rule) {
+    size_t n = 0;
+    for (size_t i = 0; i < list->n && list->step[i] <= rule->newest; i++) {
+        n += list->step[i] != rule->stopped;
+    }
+    return n;
+}
+
+bool heed_checkpoint_prune(const heed_host *host, const char *folder, heed_checkpoint_rule rule,
                            heed_error *err) {
     heed_checkpoints list;
     if (!heed_checkpoint_list(host, folder, &list, err)) {
         return false;
     }
     bool ok = true;
-    for (size_t i = 0; ok && i + (size_t)keep < list.n; i++) {
+    size_t left = counted(&list, &rule);
+    for (size_t i = 0; ok && i < list.n && list.step[i] <= rule.newest; i++) {
         char path[HEED_CHECKPOINT_PATH];
-        if (list.step[i] != best) {
+        bool stopped = list.step[i] == rule.stopped;
+        bool old = !stopped && left-- > (size_t)rule.keep;
+        if ((stopped || old) && list.step[i] != rule.best) {
             ok = heed_checkpoint_path(path, folder, list.step[i], err) &&
                  heed_remove_file(path, err);
         }

@@ -104,6 +104,7 @@ bool heed_trainer_validate(heed_trainer *t, const char *kind, heed_training_kind
     }
     if (event == HEED_TRAINING_VALID) {
         note_best(t, &v, &p);
+        t->saved = false;
     }
     heed_trainer_tell(t, &p);
     return true;
@@ -118,8 +119,9 @@ bool heed_trainer_save(heed_trainer *t, heed_error *err) {
     }
     t->state.lines = size.lines;
     t->state.events = size.events;
-    if (!heed_checkpoint_save(t->host, t->checkpoints, &t->state, params, count,
-                              t->recipe->train.keep_last, err)) {
+    heed_checkpoint_rule rule = {.keep = t->recipe->train.keep_last};
+    rule.stopped = t->stopped != t->state.step ? t->stopped : 0;
+    if (!heed_checkpoint_save(t->host, t->checkpoints, &t->state, params, count, rule, err)) {
         return false;
     }
     t->saved = true;
@@ -137,9 +139,10 @@ static bool is_over(const heed_trainer *t) {
            (r->early_stop > 0 && s->best_at > 0 && s->validations - s->best_at >= r->early_stop);
 }
 
-/* Every `every` updates, or at the end of each epoch. */
-static bool is_due(const heed_trainer *t, int64_t every, int64_t epoch_before) {
-    return every > 0 ? t->state.step % every == 0 : t->state.epoch != epoch_before;
+/* Every `every` updates, or at the end of each epoch: an update that took fewer batches of this
+ * epoch than it takes in all began in the one before. */
+static bool is_due(const heed_trainer *t, int64_t every) {
+    return every > 0 ? t->state.step % every == 0 : t->state.batch < t->recipe->train.accumulate;
 }
 
 /* The place of the next batch; an epoch whose last batch was taken is over. */
@@ -177,14 +180,14 @@ static bool update(heed_trainer *t, heed_error *err) {
 
 /* A validation that found the best so far is saved at once: that checkpoint is kept. The folder
  * holds a model from then on: the best so far, or the last where nothing is validated. */
-static bool look_and_save(heed_trainer *t, int64_t epoch_before, heed_error *err) {
+static bool look_and_save(heed_trainer *t, heed_error *err) {
     const heed_recipe_train *r = &t->recipe->train;
-    if (t->validator && is_due(t, r->valid_every, epoch_before) &&
+    if (t->validator && is_due(t, r->valid_every) &&
         !heed_trainer_validate(t, "valid", HEED_TRAINING_VALID, err)) {
         return false;
     }
     bool best = t->state.best_at > 0 && t->state.best_step == t->state.step;
-    if (!best && !is_due(t, r->save_every, epoch_before)) {
+    if (!best && !is_due(t, r->save_every)) {
         return true;
     }
     return heed_trainer_save(t, err) &&
@@ -195,21 +198,41 @@ static bool is_cancelled(const heed_trainer *t) {
     return t->options.cancel && *t->options.cancel;
 }
 
+/* A flag may be seen between two updates or in the middle of one, or of a validation: the state is
+ * in each case that behind the last whole update, and so is the place of the next batch. */
 static bool stop_here(heed_trainer *t, heed_error *err) {
-    if (!t->saved && !heed_trainer_save(t, err)) {
+    if ((!t->saved && !heed_trainer_save(t, err)) ||
+        !heed_batches_seek(t->batches, t->state.epoch, t->state.batch, err)) {
         return false;
     }
     return heed_fail(err, HEED_CANCEL,
                      "stopped after update %" PRId64 ", resume goes on from there", t->state.step);
 }
 
+/* Was the training stopped in the middle of the validation behind its last update? */
+static bool owes_validation(const heed_trainer *t) {
+    return t->validator && t->state.step > 0 && t->state.valid_step != t->state.step &&
+           is_due(t, t->recipe->train.valid_every);
+}
+
+/* The checkpoint that the training goes on from, where one that was never stopped has none: it
+ * must not be among those that are kept, or averaged. */
+static int64_t stopped_at(const heed_trainer *t) {
+    bool has_one = is_due(t, t->recipe->train.save_every) ||
+                   (t->state.best_at > 0 && t->state.best_step == t->state.step);
+    return t->saved && !has_one ? t->state.step : 0;
+}
+
 static bool train(heed_trainer *t, heed_error *err) {
+    t->stopped = stopped_at(t);
+    if (owes_validation(t) && !look_and_save(t, err)) {
+        return false;
+    }
     while (!is_over(t)) {
-        int64_t epoch = t->state.epoch;
         if (is_cancelled(t)) {
-            return stop_here(t, err);
+            return heed_fail(err, HEED_CANCEL, "cancelled");
         }
-        if (!update(t, err) || !look_and_save(t, epoch, err)) {
+        if (!update(t, err) || !look_and_save(t, err)) {
             return false;
         }
     }
@@ -232,7 +255,13 @@ bool heed_trainer_run(heed_trainer *trainer, heed_error *err) {
     }
     t->run_from = t->state.seconds;
     t->started = heed_trainer_clock() - t->state.seconds;
-    bool ok = train(t, err) && heed_trainer_finish(t, err);
+    heed_error inner = {0};
+    bool ok = train(t, &inner) && heed_trainer_finish(t, &inner);
+    if (!ok && inner.code == HEED_CANCEL) {
+        stop_here(t, err);
+    } else if (!ok) {
+        heed_fail(err, inner.code, "%s", inner.text);
+    }
     heed_metrics_close(t->metrics);
     t->metrics = NULL;
     return ok;

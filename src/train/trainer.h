@@ -40,7 +40,8 @@ struct heed_trainer {
     double started;       /* clock at the start, less the seconds of earlier runs */
     double run_from;      /* seconds of earlier runs */
     char folder[HEED_FOLDER_PATH], checkpoints[HEED_FOLDER_PATH];
-    bool saved; /* the state is in a checkpoint */
+    bool saved;      /* the state is in a checkpoint */
+    int64_t stopped; /* step of a checkpoint that only a stop wrote, 0: none */
 };
 
 /* Seconds of a clock that only goes forward. */

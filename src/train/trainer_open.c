@@ -91,7 +91,7 @@ static bool compare_recipes(heed_trainer *t, heed_error *err) {
 
 /* ---- The folder ----------------------------------------------------------------------------- */
 
-/* Checkpoints in the folder: refused, taken away, or the reason to resume. */
+/* Checkpoints in the folder: refused, to be taken away, or the reason to resume. */
 static bool look_at_folder(heed_trainer *t, bool *resumes, heed_error *err) {
     heed_checkpoints list;
     if (!heed_join_path(t->folder, sizeof t->folder, "", t->recipe->out.folder, err) ||
@@ -106,7 +106,7 @@ static bool look_at_folder(heed_trainer *t, bool *resumes, heed_error *err) {
         return true;
     }
     if (t->options.start == HEED_START_OVER) {
-        return heed_checkpoint_prune(t->host, t->checkpoints, 0, 0, err);
+        return true; /* they go when nothing else can fail any more */
     }
     return heed_fail(err, HEED_VALUE,
                      "'%s' holds a training at update %" PRId64
@@ -114,10 +114,14 @@ static bool look_at_folder(heed_trainer *t, bool *resumes, heed_error *err) {
                      t->folder, newest);
 }
 
-/* The folder gets what a resume needs: the recipe, and the tokenizer as it was learnt. */
+/* The folder gets what a resume needs: the recipe, and the tokenizer as it was learnt; old
+ * checkpoints go where the training starts over. */
 static bool prepare_folder(heed_trainer *t, heed_error *err) {
     char recipe[HEED_FOLDER_PATH], tokenizer[HEED_FOLDER_PATH];
+    bool over = t->options.start == HEED_START_OVER;
+    heed_checkpoint_rule none = {.newest = INT64_MAX};
     return heed_make_folder(t->folder, err) &&
+           (!over || heed_checkpoint_prune(t->host, t->checkpoints, none, err)) &&
            heed_join_path(recipe, sizeof recipe, t->folder, "recipe.yaml", err) &&
            heed_join_path(tokenizer, sizeof tokenizer, t->folder, "tokenizer.json", err) &&
            heed_tokenizer_save(heed_model_tokenizer(t->model), tokenizer, err) &&
@@ -277,6 +281,7 @@ static bool resume(heed_trainer *t, heed_error *err) {
     if (damaged > 0) {
         heed_note(&t->notes, "%" PRId64 " damaged checkpoints were passed over", damaged);
     }
+    t->state.seed = t->recipe->train.seed; /* compared with the old recipe's before */
     t->done = t->state.step;
     t->saved = found;
     return heed_batches_seek(t->batches, t->state.epoch, t->state.batch, err);
@@ -308,6 +313,7 @@ static bool open_all(heed_trainer *t, heed_error *err) {
         return false;
     }
     make_schedule(t);
+    t->state.seed = t->recipe->train.seed;
     if (t->options.plan_only) {
         return true;
     }

@@ -63,8 +63,10 @@ heed_validator *heed_validator_new(heed_model *model, const heed_corpus *corpus,
     }
     v->host = host;
     v->recipe = recipe;
-    heed_scorer_options scoring = {
-        .batch_tokens = recipe->train.batch_tokens, .live = true, .plan_only = plan_only};
+    heed_scorer_options scoring = {.batch_tokens = recipe->train.batch_tokens,
+                                   .live = true,
+                                   .plan_only = plan_only,
+                                   .cancel = cancel};
     v->scorer = heed_scorer_new(model, &corpus->valid, &scoring, err);
     if (v->scorer && (!translates(recipe) || (make_lines(v, corpus, err) &&
                                               make_translator(v, model, cancel, plan_only, err)))) {

@@ -52,7 +52,8 @@ static heed_train_state some_state(int64_t step) {
 static void save(model *m, int64_t step, int64_t keep) {
     heed_error err = {0};
     heed_train_state state = some_state(step);
-    if (!heed_checkpoint_save(NULL, folder, &state, m->param, 2, keep, &err)) {
+    heed_checkpoint_rule rule = {.keep = keep};
+    if (!heed_checkpoint_save(NULL, folder, &state, m->param, 2, rule, &err)) {
         fail_msg("%s", err.text);
     }
 }
@@ -114,6 +115,26 @@ static void old_ones_go_and_the_best_stays(void **state) {
         save(&m, step, 3);
     }
     expect_steps(4, (const int64_t[]){2, 10, 11, 12}); /* rising as numbers, not as texts */
+}
+
+/* A damaged checkpoint of a later step, and one that only a stop wrote, take nobody's place. */
+static void some_do_not_count(void **state) {
+    (void)state;
+    model m;
+    heed_error err = {0};
+    make_model(&m, 0.0f);
+    save(&m, 90, 3);
+    for (int64_t step = 10; step <= 30; step += 10) {
+        save(&m, step, 2);
+    }
+    expect_steps(3, (const int64_t[]){20, 30, 90});
+    save(&m, 33, 2);
+    heed_train_state at = some_state(40);
+    heed_checkpoint_rule rule = {.keep = 2, .stopped = 33};
+    assert_true(heed_checkpoint_save(NULL, folder, &at, m.param, 2, rule, &err));
+    expect_steps(3, (const int64_t[]){30, 40, 90});
+    assert_true(heed_checkpoint_prune(NULL, folder, (heed_checkpoint_rule){.newest = 99}, &err));
+    expect_steps(0, NULL);
 }
 
 static void other_files_are_left_alone(void **state) {
@@ -211,7 +232,8 @@ static bool save_with(const heed_host *host, void *ctx, heed_error *err) {
     heed_train_state state = some_state(3);
     bool found;
     int64_t damaged;
-    return heed_checkpoint_save(host, folder, &state, m->param, 2, 1, err) &&
+    heed_checkpoint_rule rule = {.keep = 1};
+    return heed_checkpoint_save(host, folder, &state, m->param, 2, rule, err) &&
            heed_checkpoint_resume(host, folder, &state, m->param, 2, &found, &damaged, err) &&
            heed_checkpoint_average(host, folder, &state.step, 1, m->param, 2, err);
 }
@@ -226,13 +248,10 @@ static void memory_may_fail_anywhere(void **state) {
 int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, drop_folder)
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(everything_comes_back),
-        IN_FOLDER(nothing_there_is_no_error),
-        IN_FOLDER(old_ones_go_and_the_best_stays),
-        IN_FOLDER(other_files_are_left_alone),
-        IN_FOLDER(damaged_ones_are_passed_over),
-        IN_FOLDER(another_model_is_refused),
-        IN_FOLDER(means_are_means),
+        IN_FOLDER(everything_comes_back),          IN_FOLDER(nothing_there_is_no_error),
+        IN_FOLDER(old_ones_go_and_the_best_stays), IN_FOLDER(some_do_not_count),
+        IN_FOLDER(other_files_are_left_alone),     IN_FOLDER(damaged_ones_are_passed_over),
+        IN_FOLDER(another_model_is_refused),       IN_FOLDER(means_are_means),
         IN_FOLDER(memory_may_fail_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

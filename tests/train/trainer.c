@@ -76,6 +76,12 @@ static void a_used_folder_is_not_overwritten(void **state) {
     set(&s, "train.batch_tokens=256");
     assert_null(opened(&s, HEED_START_RESUME, 1, &what, &err));
     expect_error(&err, HEED_VALUE, "train.batch_tokens was 128 in the training of");
+    settings missing = s; /* nothing of the old goes before the new is ready to run */
+    set(&missing, "data.train=%s/none.tsv", folder);
+    assert_null(opened(&missing, HEED_START_OVER, 1, &what, &err));
+    expect_error(&err, HEED_FILE, "none.tsv");
+    assert_null(opened(&s, HEED_START_NEW, 1, &what, &err));
+    expect_error(&err, HEED_VALUE, "holds a training at update 40");
     what = (seen){0};
     run(&s, HEED_START_OVER, 1, &what);
     assert_int_equal(what.steps, 40);
