@@ -40,6 +40,7 @@ bool heed_keys_write(json_t *root, const heed_key *const *tables, const heed_con
                      heed_error *err);
 /* Keys that any config.json may hold. */
 extern const heed_key heed_common_keys[], heed_generation_keys[];
+enum { HEED_SEARCH_KEYS = 6 }; /* of heed_generation_keys the first; token ids follow them */
 
 /* Names between ours and theirs: '*' stands for one part between dots, in order. Several rows with
  * the same `ours`: other names under which a file may hold the same tensor. */

@@ -20,9 +20,15 @@ static bool save_json(const heed_model *m, const char *folder, const char *name,
            heed_json_save(heed_model_host(m), path, root, 2, err);
 }
 
+/* Takes the value, NULL where there was no memory for it. */
+static bool set(json_t *root, const char *key, json_t *value, heed_error *err) {
+    return json_object_set_new(root, key, value) == 0 ||
+           heed_fail(err, HEED_NOMEM, "no memory to write key '%s'", key);
+}
+
 static bool save_config(const heed_model *m, const char *folder, heed_error *err) {
     const heed_family *f = m->family;
-    const heed_key *tables[] = {f->keys, heed_generation_keys + 5, NULL}; /* the token ids */
+    const heed_key *tables[] = {f->keys, heed_generation_keys + HEED_SEARCH_KEYS, NULL};
     json_t *root = json_pack("{s:s, s:[s], s:s, s:b}", "model_type", f->type, "architectures",
                              f->architecture, "dtype", "float32", "is_encoder_decoder", 1);
     bool fine = root ? heed_keys_write(root, tables, &m->config, err) &&
@@ -39,16 +45,16 @@ static bool save_generation(const heed_model *m, const char *folder, heed_error 
     bool fine = root ? heed_keys_write(root, tables, &m->config, err)
                      : heed_fail(err, HEED_NOMEM, "no memory to write generation_config.json");
     if (fine && m->config.pad >= 0)
-        json_object_set_new(root, "bad_words_ids", json_pack("[[i]]", (int)m->config.pad));
+        fine = set(root, "bad_words_ids", json_pack("[[i]]", (int)m->config.pad), err);
     fine = fine && save_json(m, folder, "generation_config.json", root, err);
     json_decref(root);
     return fine;
 }
 
-static void set_token(const heed_model *m, json_t *root, const char *key, int32_t id) {
+static bool set_token(const heed_model *m, json_t *root, const char *key, int32_t id,
+                      heed_error *err) {
     const char *text = id >= 0 ? heed_token_text(m->tokenizer, id) : NULL;
-    if (text)
-        json_object_set_new(root, key, json_string(text));
+    return !text || set(root, key, json_string(text), err);
 }
 
 static bool save_tokenizer(const heed_model *m, const char *folder, heed_error *err) {
@@ -63,11 +69,11 @@ static bool save_tokenizer(const heed_model *m, const char *folder, heed_error *
                              (json_int_t)m->config.encoder.max_positions);
     if (!root)
         return heed_fail(err, HEED_NOMEM, "no memory to write tokenizer_config.json");
-    set_token(m, root, "pad_token", m->config.pad);
-    set_token(m, root, "bos_token", m->config.bos);
-    set_token(m, root, "eos_token", m->config.eos);
-    set_token(m, root, "unk_token", m->config.unk);
-    bool fine = save_json(m, folder, "tokenizer_config.json", root, err);
+    bool fine = set_token(m, root, "pad_token", m->config.pad, err) &&
+                set_token(m, root, "bos_token", m->config.bos, err) &&
+                set_token(m, root, "eos_token", m->config.eos, err) &&
+                set_token(m, root, "unk_token", m->config.unk, err) &&
+                save_json(m, folder, "tokenizer_config.json", root, err);
     json_decref(root);
     return fine;
 }

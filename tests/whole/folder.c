@@ -47,6 +47,23 @@ static void expect_same_tensors(const char *folder, const char *saved, bool tied
     heed_tensors_free(b);
 }
 
+/* How to search stands in generation_config.json alone, as transformers wants it. */
+static void expect_no_search(const char *saved) {
+    static const char *const keys[] = {"num_beams", "length_penalty", "renormalize_logits"};
+    char path[TEST_PATH + 40];
+    snprintf(path, sizeof path, "%s/config.json", saved);
+    char *config = slurp(path, NULL);
+    snprintf(path, sizeof path, "%s/generation_config.json", saved);
+    char *generation = slurp(path, NULL);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        assert_null(strstr(config, keys[i]));
+        assert_non_null(strstr(generation, keys[i]));
+    }
+    assert_non_null(strstr(config, "\"pad_token_id\""));
+    free(config);
+    free(generation);
+}
+
 static void round_trip(const char *name) {
     heed_error err = {0};
     char folder[200], saved[TEST_PATH], family[24];
@@ -58,6 +75,7 @@ static void round_trip(const char *name) {
     bool tied = heed_model_config(model)->tie_output;
     snprintf(family, sizeof family, "%s", heed_model_config(model)->family);
     assert_true(heed_model_save(model, saved, &err));
+    expect_no_search(saved);
     heed_config config = *heed_model_config(model);
     char why[100] = "";
     heed_config_choose_family(&config, why, sizeof why);
