@@ -36,6 +36,11 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
+/* A number of rows or tokens that can be counted. */
+static bool countable(int64_t n) {
+    return n >= 0 && n <= INT32_MAX;
+}
+
 static bool sound(const heed_translate_options *o, const heed_config *c, heed_error *err) {
     if (o->beam < 1 || o->n_best < 1 || o->n_best > o->beam) {
         return heed_fail(err, HEED_VALUE,
@@ -53,7 +58,8 @@ static bool sound(const heed_translate_options *o, const heed_config *c, heed_er
                          o->min_length, o->max_length);
     }
     if (!isfinite(o->length_penalty) || !(o->max_ratio >= 0) || !isfinite(o->max_ratio) ||
-        o->max_extra < 0 || o->batch_tokens < 0 || o->max_source < 0) {
+        !countable(o->max_extra) || !countable(o->batch_tokens) || !countable(o->max_source) ||
+        !countable(o->max_length)) {
         return heed_fail(err, HEED_VALUE, "a length, ratio or penalty of the search is not usable");
     }
     if (c->decoder_start < 0) {

@@ -30,16 +30,12 @@ static void options_out_of_range(void **state) {
     (void)state;
     fixture f = opened(NULL);
     const heed_translate_options base = heed_translate_defaults(f.model);
-    heed_translate_options o[8];
-    static const char *const parts[] = {"beam 0",
-                                        "n_best 2",
-                                        "beam 51 is more than the 50",
-                                        "max_length 1",
-                                        "min_length 10",
-                                        "not usable",
-                                        "not usable",
-                                        "MiB"};
-    for (int i = 0; i < 8; i++) {
+    heed_translate_options o[9];
+    static const char *const parts[] = {
+        "beam 0",       "n_best 2",      "beam 51 is more than the 50",
+        "max_length 1", "min_length 10", "not usable",
+        "not usable",   "MiB",           "not usable"};
+    for (int i = 0; i < 9; i++) {
         o[i] = (heed_translate_options){.beam = 1, .n_best = 1, .max_length = 9};
     }
     o[0].beam = 0;
@@ -50,7 +46,8 @@ static void options_out_of_range(void **state) {
     o[5].length_penalty = NAN;
     o[6].max_ratio = -1;
     o[7].limit = 1000;
-    for (int i = 0; i < 8; i++) {
+    o[8].max_length = INT64_MAX;
+    for (int i = 0; i < 9; i++) {
         heed_error err = {0};
         assert_null(heed_translator_new(f.model, &o[i], &err));
         expect_error(&err, i == 7 ? HEED_LIMIT : HEED_VALUE, parts[i]);
