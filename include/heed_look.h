@@ -103,7 +103,7 @@ typedef struct {
 
 /* All attention weights of one sentence pair. */
 typedef struct heed_attention heed_attention;
-/* target NULL: the model's own translation. */
+/* target NULL: the model's own translation. HEED_NONFINITE names the first value that is none. */
 HEED_API heed_attention *heed_attention_new(heed_model *model, heed_line source,
                                             const heed_line *target, heed_error *err);
 HEED_API void heed_attention_free(heed_attention *a);

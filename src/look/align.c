@@ -27,6 +27,22 @@ static bool is_mark(char c) {
     return c == ' ' || c == '\t' || c == '\0';
 }
 
+/* "-" or numbers of at most 9 digits divided by commas. */
+static bool is_list(const char *s, size_t n) {
+    size_t digits = 0;
+    if (n == 1 && *s == '-') {
+        return true;
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool digit = s[i] >= '0' && s[i] <= '9';
+        if ((!digit && (s[i] != ',' || digits == 0)) || (digit && digits == 9)) {
+            return false;
+        }
+        digits = digit ? digits + 1 : 0;
+    }
+    return digits > 0;
+}
+
 /* The next "word=characters" of the list, looked up in the translation behind *at. False at the end
  * of the list, or with err. */
 static bool next_word(heed_line *list, heed_line target, size_t *at, word *out, heed_error *err) {
@@ -44,7 +60,7 @@ static bool next_word(heed_line *list, heed_line target, size_t *at, word *out, 
     while (*at + equals <= target.n && memcmp(target.s + *at, list->s, equals) != 0) {
         ++*at;
     }
-    if (equals == 0 || *at + equals > target.n) {
+    if (equals == 0 || *at + equals > target.n || !is_list(list->s + equals + 1, n - equals - 1)) {
         return heed_fail(err, HEED_TEXT, "'%.*s' is no word=characters of the translation", (int)n,
                          list->s);
     }

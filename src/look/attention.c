@@ -116,7 +116,7 @@ static bool run(heed_session *s, const token_list *source, const token_list *rea
     for (int64_t i = 0; i < read->n; i++) {
         ids[i] = read->item[i].id;
     }
-    return heed_run(s, err);
+    return heed_run_checked(s, err); /* a map of NaN would show nothing, and not say so */
 }
 
 /* Copies layer after layer of the values "scope.0.kind.weights", "scope.1.kind.weights" ... */

@@ -74,6 +74,10 @@ static void bad_files_are_refused(void **state) {
         {"我\tI\tI=0\n我\tI\n", "line 2: wanted three columns"},
         {"我\tI\tYou=0\n", "line 1: 'You=0' is no word=characters"},
         {"我\tI\tI0\n", "'I0' is no word=characters"},
+        {"我\tI\tI=\n", "'I=' is no word=characters"},
+        {"我\tI\tI=a\n", "'I=a' is no word=characters"},
+        {"我\tI\tI=0,\n", "'I=0,' is no word=characters"},
+        {"我\tI\tI=99999999999999999999\n", "is no word=characters"},
     };
     heed_error err = {0};
     heed_alignment a;

@@ -193,6 +193,20 @@ static void empty_and_too_long(void **state) {
     closed(&f);
 }
 
+/* A weight that is no number: told by the first value that shows it. */
+static void what_is_not_finite(void **state) {
+    (void)state;
+    heed_error err = {0};
+    heed_engine *engine = heed_engine_new(NULL, 1, NULL, &err);
+    heed_model *model = small_model(engine, NULL, &err);
+    heed_line target = line("I love");
+    heed_weights_find(heed_model_weights(model), "encoder.1.self.q.weight")->data[0] = NAN;
+    assert_null(heed_attention_new(model, line("我爱"), &target, &err));
+    expect_error(&err, HEED_NONFINITE, "encoder.1.self");
+    heed_model_free(model);
+    heed_engine_free(engine);
+}
+
 static bool work(const heed_host *host, void *ctx, heed_error *err) {
     (void)ctx;
     heed_buf text = {.host = host}, page = {.host = host};
@@ -219,7 +233,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_row_is_a_distribution), cmocka_unit_test(means_are_means),
         cmocka_unit_test(the_heat_map_is_aligned),    cmocka_unit_test(no_text_breaks_the_page),
-        cmocka_unit_test(empty_and_too_long),         cmocka_unit_test(memory_may_fail_anywhere),
+        cmocka_unit_test(empty_and_too_long),         cmocka_unit_test(what_is_not_finite),
+        cmocka_unit_test(memory_may_fail_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
