@@ -17,6 +17,7 @@
 
 enum { DEPTH = 256, TILES = TILE_ROWS > 6 ? 4 : 8, HEIGHT = TILES * TILE_ROWS };
 enum { MAX_PANELS = 4, MAX_SUMS = 2 * TILE_ROWS };
+_Static_assert(TILE_ROWS <= LANES, "copy_block copies one vector for each tile and l");
 enum { COPY_PANELS = 4, PITCH = (TILE_ROWS + LANES - 1) / LANES * LANES };
 
 /* A block of l, and of rows of A and C. */
