@@ -1,5 +1,5 @@
 /* cancel.c: a training that is cancelled at any moment, in the middle of an update or of a
- * validation, writes a checkpoint and goes on from there to the bits of the one that was left alone.
+ * validation, writes a checkpoint and goes on from there to the bits of one that was left alone.
  * SPDX-License-Identifier: MIT
  */
 #include "train/small_training.h"
