@@ -3,7 +3,6 @@
  */
 #include "cli/cli.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -32,7 +31,8 @@ int cli_fail_system(const char *format, ...) {
     vfprintf(stderr, format, args);
     va_end(args);
     if (*why) { /* in lower case, as the library has it */
-        fprintf(stderr, ": %c%s", tolower((unsigned char)*why), why + 1);
+        bool capital = *why >= 'A' && *why <= 'Z';
+        fprintf(stderr, ": %c%s", capital ? *why - 'A' + 'a' : *why, why + 1);
     }
     fputc('\n', stderr);
     return CLI_INPUT;

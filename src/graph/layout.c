@@ -193,25 +193,30 @@ static void find_last(heed_plan *p, int64_t end) {
         note_uses(&p->book, &p->book.node[p->order[i]], (int64_t)i, i >= first_step, end);
 }
 
+/* Bytes of a value, and its place where it does not lie in the arena. */
+static bool measure_value(heed_plan *p, heed_slot *v, heed_error *err) {
+    v->bytes = heed_shape_bytes(&p->book, &v->shape);
+    if (v->bytes == SIZE_MAX)
+        return heed_fail(err, HEED_LIMIT,
+                         "a value of %" PRId64 " x %" PRId64
+                         " numbers is too large; use smaller batches or lengths",
+                         heed_shape_rows(&p->book, &v->shape), v->shape.cols);
+    if (v->source == HEED_FROM_INPUT) {
+        v->offset = p->inputs;
+        return grow(&p->inputs, v->bytes, err);
+    }
+    if (v->source == HEED_FROM_NODE && v->part == HEED_PART_PLAN && (v->used || v->kept)) {
+        v->offset = p->constants;
+        return grow(&p->constants, v->bytes, err);
+    }
+    return true;
+}
+
 static bool measure(heed_plan *p, heed_error *err) {
     heed_record_book *k = &p->book;
     for (size_t i = 0; i < k->values; i++) {
-        heed_slot *v = &k->value[i];
-        v->bytes = heed_shape_bytes(k, &v->shape);
-        if (v->bytes == SIZE_MAX)
-            return heed_fail(err, HEED_LIMIT,
-                             "a value of %" PRId64 " x %" PRId64 " numbers is too large",
-                             heed_shape_rows(k, &v->shape), v->shape.cols);
-        if (v->source == HEED_FROM_INPUT) {
-            v->offset = p->inputs;
-            if (!grow(&p->inputs, v->bytes, err))
-                return false;
-        } else if (v->source == HEED_FROM_NODE && v->part == HEED_PART_PLAN &&
-                   (v->used || v->kept)) {
-            v->offset = p->constants;
-            if (!grow(&p->constants, v->bytes, err))
-                return false;
-        }
+        if (!measure_value(p, &k->value[i], err))
+            return false;
     }
     for (size_t i = 0; i < p->in_plan + p->in_once + p->in_step; i++) {
         heed_work w;

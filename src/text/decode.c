@@ -111,25 +111,28 @@ static bool read_replace(heed_tokenizer *t, const json_t *json, void *settings, 
     return r->content && r->pattern;
 }
 
-static bool decode_replace(const void *settings, heed_work *work) {
-    const replace *r = settings;
+static bool replace_one(const replace *r, heed_work *work, const char *s, size_t n) {
     heed_buf *out = &work->texts_next.data;
+    work->cuts.n = 0;
+    if (!heed_pattern_cut(r->pattern, work, s, n, &work->cuts)) {
+        return false;
+    }
+    for (size_t k = 0; k < work->cuts.n; k++) {
+        heed_cut cut = work->cuts.item[k];
+        heed_buf_add(out, cut.match ? r->content : s + cut.from,
+                     cut.match ? r->n : cut.to - cut.from);
+        if (!heed_work_fits(work, out->n)) {
+            return false;
+        }
+    }
+    return heed_texts_end(work, &work->texts_next);
+}
+
+static bool decode_replace(const void *settings, heed_work *work) {
     for (size_t i = 0; i < work->texts.n; i++) {
         size_t n = 0;
         const char *s = heed_texts_at(&work->texts, i, &n);
-        work->cuts.n = 0;
-        if (!heed_pattern_cut(r->pattern, work, s, n, &work->cuts)) {
-            return false;
-        }
-        for (size_t k = 0; k < work->cuts.n; k++) {
-            heed_cut cut = work->cuts.item[k];
-            heed_buf_add(out, cut.match ? r->content : s + cut.from,
-                         cut.match ? r->n : cut.to - cut.from);
-            if (!heed_work_fits(work, out->n)) {
-                return false;
-            }
-        }
-        if (!heed_texts_end(work, &work->texts_next)) {
+        if (!replace_one(settings, work, s, n)) {
             return false;
         }
     }

@@ -305,7 +305,8 @@ static void test_growth(void **state) {
         expect_no_error(&err);
         assert_false(i == 0 ? heed_encode(t, "a", 1, false, &tokens, &err)
                             : heed_decode(t, &(int32_t){0}, 1, false, &text, &err));
-        expect_error(&err, HEED_LIMIT, "the tokenizer's rules make more than 1048608 bytes of a text of 1");
+        expect_error(&err, HEED_LIMIT,
+                     "the tokenizer's rules make more than 1048608 bytes of a text of 1");
         heed_tokenizer_free(t);
         heed_tokens_free(&tokens);
         heed_buf_free(&text);
