@@ -2,7 +2,7 @@
  *
  * A command is one file: a table of options, a description, a function. The table gives parsing and
  * --help (and what is made of it: manual page, completion). Exit statuses: 0; 1 your input; 2
- * usage; 70 our bug. Results go to standard output, everything else to standard error.
+ * usage. Results go to standard output, everything else to standard error.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_CLI_CLI_H
@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-enum { CLI_FINE = 0, CLI_INPUT = 1, CLI_USAGE = 2, CLI_BUG = 70 };
+enum { CLI_FINE = 0, CLI_INPUT = 1, CLI_USAGE = 2 };
 
 /* ---- Options -------------------------------------------------------------------------------- */
 
@@ -122,6 +122,8 @@ void cli_hint(const char *format, ...) HEED_PRINTF(1, 2);
 /* The word of a list (ends with NULL) nearest to `word` by edits, or NULL where none is near. */
 const char *cli_nearest(const char *word, const char *const *list, size_t n);
 
+/* Columns of the terminal that a descriptor is, 80 where that is not known. */
+int cli_columns(int descriptor);
 /* A line that is rewritten on a terminal (several times a second at most, cut to its width), and
  * printed now and then elsewhere. Starts as {0}. */
 typedef struct {

@@ -87,18 +87,24 @@ static void print_tensors(const json_t *tensors) {
 }
 
 /* Prints the description: as it is, or as a table. */
-static void print(const heed_buf *text, bool json) {
+static int print(const heed_buf *text, bool json) {
     if (json) {
         printf("%s\n", text->data);
-        return;
+        return CLI_FINE;
     }
-    json_t *root = json_loads(text->data, 0, NULL), *tensors = json_object_get(root, "tensors");
+    json_t *root = json_loadb(text->data, text->n, JSON_ALLOW_NUL, NULL);
+    if (!root) {
+        cli_warn("no memory for a table");
+        return CLI_INPUT;
+    }
+    json_t *tensors = json_object_get(root, "tensors");
     json_incref(tensors);
     json_object_del(root, "tensors");
     print_table("", root);
     print_tensors(tensors);
     json_decref(tensors);
     json_decref(root);
+    return CLI_FINE;
 }
 
 static bool describe_model(const char *folder, heed_buf *text, heed_error *err) {
@@ -116,11 +122,9 @@ static int run(const cli_call *call) {
     heed_error err = {0};
     bool fine = cli_is_folder(call->arg[0]) ? describe_model(call->arg[0], &text, &err)
                                             : heed_file_describe(NULL, call->arg[0], &text, &err);
-    if (fine) {
-        print(&text, v->json);
-    }
+    int status = fine ? print(&text, v->json) : cli_fail(&err);
     heed_buf_free(&text);
-    return fine ? CLI_FINE : cli_fail(&err);
+    return status;
 }
 
 static const cli_option OPTIONS[] = {
@@ -137,7 +141,7 @@ const cli_command cli_info = {
     .usage = "MODEL|FILE",
     .examples = "  heed info model\n  heed info model --json\n  heed info model.gguf\n",
     .notes = "Opens the model as every command does, so a damaged or unfitting folder is told here."
-             "\nA FILE is safetensors or GGUF (versions 2 and 3).\n",
+             "\nA FILE is safetensors, GGUF (versions 2 and 3), or what torch.save wrote.\n",
     .options = OPTIONS,
     .bytes = sizeof(values_of_info),
     .least = 1,

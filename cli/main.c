@@ -46,7 +46,7 @@ static void print_overview(FILE *out) {
     fprintf(out,
             "\n`heed COMMAND --help` tells a command's options; `heed --version`, the version.\n"
             "Results go to standard output, all else to standard error. Exit status: 1 for\n"
-            "bad input, 2 for bad usage, 70 for a bug of ours.\n");
+            "bad input, 2 for bad usage.\n");
 }
 
 /* Results that did not reach their reader are no results. */

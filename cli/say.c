@@ -104,12 +104,16 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+int cli_columns(int descriptor) {
+    struct winsize size;
+    bool known = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return known ? size.ws_col : 80;
+}
+
 /* Shortens a line to what a terminal shows of it in one row: the rest would go into the next, where
  * "\r" does not reach it. Returns its columns. */
 static int fit(char *line) {
-    struct winsize size;
-    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    int most = known ? size.ws_col - 1 : 79;
+    int most = cli_columns(STDERR_FILENO) - 1;
     size_t n = strlen(line);
     while (n > 0 && heed_utf8_columns(line, n) > most) {
         do {

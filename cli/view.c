@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 typedef struct {
@@ -18,11 +17,6 @@ typedef struct {
 
 /* In the order of heed_attention_kind. */
 static const char *const KINDS[] = {"cross", "encoder", "decoder", NULL};
-
-static int terminal_width(void) {
-    struct winsize size;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 80;
-}
 
 static int write_page(const heed_attention *a, const char *path) {
     heed_buf page = {0};
@@ -52,7 +46,7 @@ static int print_map(const heed_attention *a, const values_of_view *v) {
                  : v->layer.set ? v->layer.value
                                 : m.layers - 1,
         .head = v->head.set ? v->head.value : -1,
-        .width = v->width.set ? (int)v->width.value : terminal_width(),
+        .width = v->width.set ? (int)v->width.value : cli_columns(STDOUT_FILENO),
         .colour = !v->plain && (v->colour || (isatty(STDOUT_FILENO) && !getenv("NO_COLOR"))),
     };
     int status = CLI_FINE;
@@ -74,9 +68,7 @@ static int view(heed_model *model, const cli_call *call) {
         target = (heed_line){v->target, strlen(v->target)};
     }
     heed_attention *a = heed_attention_new(model, source, v->target ? &target : NULL, &err);
-    int status = !a        ? cli_fail(&err)
-                 : v->html ? write_page(a, v->html)
-                           : print_map(a, v);
+    int status = !a ? cli_fail(&err) : v->html ? write_page(a, v->html) : print_map(a, v);
     heed_attention_free(a);
     return status;
 }

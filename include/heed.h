@@ -179,9 +179,10 @@ HEED_API int64_t heed_model_parameters(const heed_model *model);
 /* Appends what the model is, as a JSON object. */
 HEED_API bool heed_model_describe(const heed_model *model, heed_buf *json, heed_error *err);
 
-/* Appends what one file of tensors holds, safetensors or GGUF (versions 2 and 3), as a JSON object:
- * format, settings, numbers, bytes, tensors by name with type and shape. Of the data nothing is
- * read. Failures (HEED_FILE, HEED_SHAPE) name the file and what is wrong in it. */
+/* Appends what one file of tensors holds, safetensors, GGUF (versions 2 and 3) or what torch.save
+ * wrote, as a JSON object: format, settings, numbers, bytes, tensors by name with type and shape.
+ * Of the data nothing is read. Failures (HEED_FILE, HEED_SHAPE) name the file and what is wrong in
+ * it. */
 HEED_API bool heed_file_describe(const heed_host *host, const char *path, heed_buf *json,
                                  heed_error *err);
 

@@ -7,6 +7,7 @@ SPDX-License-Identifier: MIT
 import collections
 import os
 import pathlib
+import struct
 
 import torch
 from safetensors.torch import save_file
@@ -42,11 +43,37 @@ def tensors():
     )
 
 
+def widened(data):
+    """The archive with its sizes, places and directory in 64-bit fields, as beyond 4 GiB."""
+    end = data.rindex(b"PK\5\6")
+    entries, _, start = struct.unpack("<HII", data[end + 10 : end + 20])
+    ones, directory, at = 0xFFFFFFFF, b"", start
+    for _ in range(entries):
+        head = bytearray(data[at : at + 46])
+        size, packed = struct.unpack_from("<I", head, 24)[0], struct.unpack_from("<I", head, 20)[0]
+        name, extra, comment = struct.unpack_from("<HHH", head, 28)
+        place = struct.unpack_from("<I", head, 42)[0]
+        field = struct.pack("<HHQQQ", 1, 24, size, packed, place)
+        struct.pack_into("<II", head, 20, ones, ones)
+        struct.pack_into("<H", head, 30, extra + len(field))
+        struct.pack_into("<I", head, 42, ones)
+        directory += bytes(head) + data[at + 46 : at + 46 + name + extra] + field
+        directory += data[at + 46 + name + extra : at + 46 + name + extra + comment]
+        at += 46 + name + extra + comment
+    wide = struct.pack("<4sQHHIIQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, entries, entries,
+                       len(directory), start)
+    locator = struct.pack("<4sIQI", b"PK\6\7", 0, start + len(directory), 1)
+    last = struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, ones, ones, 0)
+    return data[:start] + directory + wide + locator + last
+
+
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
     named = tensors()
     for name, new in ("zip", True), ("plain", False):
         torch.save(named, OUT / f"{name}.bin", _use_new_zipfile_serialization=new)
+    torch.save(named, OUT / "protocol4.bin", pickle_protocol=4)
+    (OUT / "zip64.bin").write_bytes(widened((OUT / "zip.bin").read_bytes()))
     nested = {"epoch": 3, "loss": 0.5, "state_dict": {"weight": named["weight"]}, "args": [1, "a"]}
     torch.save(nested, OUT / "nested.bin")
     torch.save({"weight": named["weight"], "hook": Evil()}, OUT / "evil.bin")

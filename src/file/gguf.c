@@ -54,15 +54,15 @@ static char *read_name(heed_gguf *g, heed_gguf_cursor *c, size_t most, const cha
 static bool read_setting(heed_gguf *g, heed_gguf_cursor *c) {
     heed_gguf_value *v = &g->value[g->values];
     v->key = read_name(g, c, KEY_MAX, "setting");
-    heed_error why = {0}, *err = c->err;
     uint32_t type = heed_gguf_u32(c);
-    c->err = &why;
-    bool fine = !c->failed && heed_gguf_read_value(c, type, v);
-    c->err = err;
-    if (!fine)
-        return why.code && heed_fail(err, why.code, "setting '%s': %s", v->key, why.text);
+    if (c->failed)
+        return false;
+    if (!heed_gguf_read_value(c, type, v)) {
+        heed_error_at(c->err, "setting '%s'", v->key);
+        return false;
+    }
     bool added;
-    if (!heed_map_put(&g->by_key, v->key, strlen(v->key), g->values, &added, err))
+    if (!heed_map_put(&g->by_key, v->key, strlen(v->key), g->values, &added, c->err))
         return false;
     g->values++;
     return added || heed_gguf_wrong(c, "setting '%s' is there twice", v->key);
@@ -258,11 +258,10 @@ static heed_gguf *new_gguf(const heed_host *host, heed_error *err) {
 /* Returns g, or NULL after freeing it. */
 static heed_gguf *filled(heed_gguf *g, const char *label, const unsigned char *data, size_t n,
                          heed_error *err) {
-    heed_error why = {0};
-    if (read_file(g, data, n, &why))
+    if (read_file(g, data, n, err))
         return g;
     heed_gguf_free(g);
-    heed_fail(err, why.code, "'%s': %s", label, why.text);
+    heed_error_at(err, "'%s'", label);
     return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "file/little.h"
 
 bool heed_gguf_wrong(heed_gguf_cursor *c, const char *format, ...) {
     if (c->failed)
@@ -39,21 +40,14 @@ const unsigned char *heed_gguf_take(heed_gguf_cursor *c, uint64_t bytes) {
     return p;
 }
 
-static uint64_t little(const unsigned char *p, int bytes) {
-    uint64_t x = 0;
-    for (int i = bytes - 1; i >= 0; i--)
-        x = x << 8 | p[i];
-    return x;
-}
-
 uint32_t heed_gguf_u32(heed_gguf_cursor *c) {
     const unsigned char *p = heed_gguf_take(c, 4);
-    return p ? (uint32_t)little(p, 4) : 0;
+    return p ? (uint32_t)heed_little(p, 4) : 0;
 }
 
 uint64_t heed_gguf_u64(heed_gguf_cursor *c) {
     const unsigned char *p = heed_gguf_take(c, 8);
-    return p ? little(p, 8) : 0;
+    return p ? heed_little(p, 8) : 0;
 }
 
 bool heed_gguf_string(heed_gguf_cursor *c, heed_gguf_text *out) {
@@ -79,7 +73,7 @@ static const struct {
 };
 
 static int64_t integer_at(const unsigned char *p, int type) {
-    uint64_t x = little(p, types[type].bytes);
+    uint64_t x = heed_little(p, types[type].bytes);
     switch (type) {
     case GGUF_I8:
         return (int8_t)x;
@@ -185,7 +179,7 @@ bool heed_gguf_items_text(const heed_gguf_value *v, heed_gguf_text *out, heed_er
         return false;
     const unsigned char *p = v->data;
     for (int64_t i = 0; i < v->count; i++) {
-        uint64_t n = little(p, 8); /* checked when the file was opened */
+        uint64_t n = heed_little(p, 8); /* checked when the file was opened */
         out[i] = (heed_gguf_text){(const char *)p + 8, (size_t)n};
         p += 8 + n;
     }

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "file/little.h"
 #include "file/pickle_machine.h"
 
 enum { NODES_MAX = 1 << 19, MEMO_MAX = 1 << 20 };
@@ -33,10 +34,7 @@ const unsigned char *heed_pickle_take(heed_machine *m, size_t bytes) {
 
 bool heed_pickle_number(heed_machine *m, int bytes, uint64_t *out) {
     const unsigned char *p = heed_pickle_take(m, (size_t)bytes);
-    *out = 0;
-    for (int i = bytes - 1; p && i >= 0; i--) {
-        *out = *out << 8 | p[i];
-    }
+    *out = p ? heed_little(p, bytes) : 0;
     return p != NULL;
 }
 
@@ -346,6 +344,25 @@ const heed_pickle_node *heed_pickle_item(const heed_pickle *p, const heed_pickle
         cell = p->cell[cell].next;
     }
     return &p->node[p->cell[cell].node];
+}
+
+bool heed_pickle_pair(const heed_pickle *p, uint32_t *cell, const heed_pickle_node **key,
+                      const heed_pickle_node **value) {
+    if (*cell == NO_CELL) {
+        return false;
+    }
+    const heed_pickle_cell *first = &p->cell[*cell], *second = &p->cell[first->next];
+    *key = &p->node[first->node];
+    *value = &p->node[second->node];
+    *cell = second->next;
+    return true;
+}
+
+const heed_pickle_node *heed_pickle_call(const heed_pickle *p, const heed_pickle_node *node,
+                                         const char *name) {
+    bool is = node && node->kind == HEED_PICKLE_CALL &&
+              heed_pickle_is(&p->node[node->callee], HEED_PICKLE_GLOBAL, name);
+    return is ? &p->node[node->args] : NULL;
 }
 
 bool heed_pickle_is(const heed_pickle_node *node, heed_pickle_kind kind, const char *text) {

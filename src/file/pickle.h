@@ -61,6 +61,12 @@ void heed_pickle_free(heed_pickle *p);
 /* Item i, in order; NULL where there are fewer. Walk a long list by its cells instead. */
 const heed_pickle_node *heed_pickle_item(const heed_pickle *p, const heed_pickle_node *list,
                                          uint32_t i);
+/* The next key and value of a dict, behind *cell, which starts as its `first`; false at the end. */
+bool heed_pickle_pair(const heed_pickle *p, uint32_t *cell, const heed_pickle_node **key,
+                      const heed_pickle_node **value);
+/* The arguments of a call of that name; NULL for any other node. */
+const heed_pickle_node *heed_pickle_call(const heed_pickle *p, const heed_pickle_node *node,
+                                         const char *name);
 bool heed_pickle_is(const heed_pickle_node *node, heed_pickle_kind kind, const char *text);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "file/little.h"
 #include "file/pickle_machine.h"
 
 enum { LONGEST = 1 << 20 }; /* bytes of a text */
@@ -65,11 +66,11 @@ static bool long_1(heed_machine *m) {
     }
     node->text = (const char *)from;
     node->n = (size_t)bytes;
-    uint64_t x = bytes > 0 && from[bytes - 1] & 0x80 ? UINT64_MAX : 0;
-    for (size_t i = (size_t)bytes; i > 0 && bytes <= 8; i--) {
-        x = x << 8 | from[i - 1];
+    if (bytes > 0 && bytes <= 8) {
+        uint64_t x = heed_little(from, (int)bytes);
+        uint64_t above = bytes < 8 && from[bytes - 1] & 0x80 ? UINT64_MAX << 8 * bytes : 0;
+        node->integer = (int64_t)(x | above);
     }
-    node->integer = (int64_t)x;
     return true;
 }
 

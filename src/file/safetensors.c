@@ -55,8 +55,10 @@ bool heed_tensors_add(heed_tensors *t, const heed_tensor *tensor, const char *tw
 
 bool heed_tensors_parse_any(heed_tensors *t, const char *label, const unsigned char *data, size_t n,
                             heed_error *err) {
-    return heed_is_torch(data, n) ? heed_tensors_parse_torch(t, label, data, n, err)
-                                  : heed_tensors_parse(t, label, data, n, err);
+    bool torch = heed_is_torch(data, n);
+    t->format = torch ? "torch" : "safetensors";
+    return torch ? heed_tensors_parse_torch(t, label, data, n, err)
+                 : heed_tensors_parse(t, label, data, n, err);
 }
 
 bool heed_tensors_add_file(heed_tensors *t, const char *path, heed_error *err) {
@@ -138,6 +140,10 @@ heed_tensors *heed_tensors_from_bytes(const heed_host *host, const char *label, 
 }
 
 /* ---- Finding ---- */
+
+const char *heed_tensors_format(const heed_tensors *t) {
+    return t->format;
+}
 
 int64_t heed_tensors_count(const heed_tensors *t) {
     return t->n;

@@ -41,6 +41,8 @@ heed_tensors *heed_tensors_from_bytes(const heed_host *host, const char *label, 
                                       size_t n, heed_error *err);
 void heed_tensors_free(heed_tensors *t); /* NULL allowed */
 
+/* "safetensors" or "torch": of the last file that was read. */
+const char *heed_tensors_format(const heed_tensors *t);
 /* In file order (shards by name, then by place in the data). */
 int64_t heed_tensors_count(const heed_tensors *t);
 const heed_tensor *heed_tensors_at(const heed_tensors *t, int64_t i);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "file/json.h"
+#include "file/little.h"
 #include "file/tensors.h"
 
 static const char META[] = "__metadata__";
@@ -238,9 +239,7 @@ static bool read_length(const unsigned char *data, size_t n, size_t *length, hee
         return heed_fail(err, HEED_FILE,
                          "file has %zu bytes, a safetensors file at least 8: download incomplete",
                          n);
-    uint64_t says = 0;
-    for (int i = 7; i >= 0; i--)
-        says = says << 8 | data[i];
+    uint64_t says = heed_little(data, 8);
     if (says > HEED_TENSOR_HEADER_MAX)
         return heed_fail(err, HEED_FILE,
                          "header of %" PRIu64

@@ -10,6 +10,7 @@
 
 struct heed_tensors {
     const heed_host *host;
+    const char *format; /* of the last file */
     heed_tensor
         *tensor; /* names and metadata lie in `texts`, data in `file` or in the caller's bytes */
     size_t tensor_cap;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "file/little.h"
 #include "file/torch_view.h"
 #include "file/zip.h"
 
@@ -104,20 +105,10 @@ static bool find_storage(const reader *r, const char *key, heed_view *v) {
 
 /* The arguments of _rebuild_tensor_v2, also inside of a parameter; NULL for anything else. */
 static const heed_pickle_node *tensor_args(const reader *r, const heed_pickle_node *node) {
-    const heed_pickle_node *callee =
-        node->kind == HEED_PICKLE_CALL ? &r->tree.node[node->callee] : NULL;
-    const heed_pickle_node *args = callee ? &r->tree.node[node->args] : NULL;
-    if (heed_pickle_is(callee, HEED_PICKLE_GLOBAL, "torch._utils _rebuild_tensor_v2")) {
-        return args;
-    }
-    if (!heed_pickle_is(callee, HEED_PICKLE_GLOBAL, "torch._utils _rebuild_parameter")) {
-        return NULL;
-    }
-    const heed_pickle_node *inner = item(r, args, 0);
-    bool plain = inner && inner->kind == HEED_PICKLE_CALL &&
-                 heed_pickle_is(&r->tree.node[inner->callee], HEED_PICKLE_GLOBAL,
-                                "torch._utils _rebuild_tensor_v2");
-    return plain ? &r->tree.node[inner->args] : NULL;
+    const heed_pickle_node *parameter =
+        heed_pickle_call(&r->tree, node, "torch._utils _rebuild_parameter");
+    return heed_pickle_call(&r->tree, parameter ? item(r, parameter, 0) : node,
+                            "torch._utils _rebuild_tensor_v2");
 }
 
 static bool add_tensor(const reader *r, const heed_pickle_node *key,
@@ -150,32 +141,31 @@ static bool is_dict(const heed_pickle_node *node) {
     return node && (node->kind == HEED_PICKLE_DICT || node->kind == HEED_PICKLE_CALL);
 }
 
+static bool is_usual(const heed_pickle_node *key) {
+    return heed_pickle_is(key, HEED_PICKLE_TEXT, "state_dict") ||
+           heed_pickle_is(key, HEED_PICKLE_TEXT, "model_state_dict") ||
+           heed_pickle_is(key, HEED_PICKLE_TEXT, "model");
+}
+
 /* The dict of tensors: the root, or what it holds under one of the usual names. */
 static const heed_pickle_node *find_dict(const reader *r, const heed_pickle_node *root) {
-    static const char *const NAMES[] = {"state_dict", "model", "model_state_dict"};
-    for (uint32_t cell = root->first; cell; cell = r->tree.cell[r->tree.cell[cell].next].next) {
-        const heed_pickle_node *key = &r->tree.node[r->tree.cell[cell].node];
-        const heed_pickle_node *value = &r->tree.node[r->tree.cell[r->tree.cell[cell].next].node];
-        for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
-            if (heed_pickle_is(key, HEED_PICKLE_TEXT, NAMES[i]) && is_dict(value) &&
-                !tensor_args(r, value)) {
-                return value;
-            }
+    const heed_pickle_node *key, *value;
+    for (uint32_t cell = root->first; heed_pickle_pair(&r->tree, &cell, &key, &value);) {
+        if (is_usual(key) && is_dict(value) && !tensor_args(r, value)) {
+            return value;
         }
     }
     return root;
 }
 
 static bool add_all(reader *r) {
-    const heed_pickle_node *root = &r->tree.node[r->tree.root];
+    const heed_pickle_node *root = &r->tree.node[r->tree.root], *key, *value;
     if (!is_dict(root) || tensor_args(r, root)) {
         return heed_fail(r->err, HEED_FILE, "the pickle holds no dict of tensors");
     }
-    const heed_pickle_node *dict = find_dict(r, root);
     int64_t before = r->t->n;
-    for (uint32_t cell = dict->first; cell; cell = r->tree.cell[r->tree.cell[cell].next].next) {
-        const heed_pickle_node *key = &r->tree.node[r->tree.cell[cell].node];
-        const heed_pickle_node *value = &r->tree.node[r->tree.cell[r->tree.cell[cell].next].node];
+    uint32_t cell = find_dict(r, root)->first;
+    while (heed_pickle_pair(&r->tree, &cell, &key, &value)) {
         if (!add_tensor(r, key, value)) {
             return false;
         }
@@ -202,8 +192,8 @@ static bool read_archive(reader *r, const unsigned char *data, size_t n) {
     const unsigned char *bytes;
     size_t length, at = 0;
     if (heed_map_find(&r->zip.places, order, strlen(order)) &&
-        (!heed_zip_find(&r->zip, order, &bytes, &length, r->err) || length < 3 ||
-         memcmp(bytes, "little", length < 6 ? length : 6) != 0)) {
+        (!heed_zip_find(&r->zip, order, &bytes, &length, r->err) || length != 6 ||
+         memcmp(bytes, "little", 6) != 0)) {
         return heed_fail(r->err, HEED_FILE, "its numbers are big-endian, which is not read");
     }
     return heed_zip_find(&r->zip, record, &bytes, &length, r->err) &&
@@ -252,10 +242,7 @@ static bool read_numbers(reader *r, const heed_pickle_node *key, const unsigned 
     }
     storage *s = &r->storage[e->value];
     size_t size = heed_type_bytes(s->type), left = n - *at;
-    uint64_t count = 0;
-    for (size_t b = 8; b > 0 && left >= 8; b--) {
-        count = count << 8 | data[*at + b - 1];
-    }
+    uint64_t count = left >= 8 ? heed_little(data + *at, 8) : 0;
     if (left < 8 || count > (left - 8) / size) {
         return heed_fail(r->err, HEED_FILE,
                          "storage '%s' of %" PRIu64
@@ -307,20 +294,24 @@ static bool read_plain(reader *r, const unsigned char *data, size_t n) {
 
 /* ---- The file ---- */
 
+/* A pickle starts with 0x80 and its protocol, which may be the length of a safetensors header as
+ * well; but that is below 2^32, while bytes 4 to 7 of a pickle are not all zero. */
 bool heed_is_torch(const unsigned char *data, size_t n) {
-    return n >= 4 && (memcmp(data, "PK\3\4", 4) == 0 || (data[0] == 0x80 && data[1] == 2));
+    return n >= 8 && (memcmp(data, "PK\3\4", 4) == 0 ||
+                      (data[0] == 0x80 && data[1] <= 5 && heed_little(data + 4, 4) != 0));
 }
 
 bool heed_tensors_parse_torch(heed_tensors *t, const char *label, const unsigned char *data,
                               size_t n, heed_error *err) {
-    heed_error why = {0};
-    reader r = {.t = t, .tree = {.host = t->host, .allowed = ALLOWED}, .err = &why};
+    reader r = {.t = t, .tree = {.host = t->host, .allowed = ALLOWED}, .err = err};
     heed_map_init(&r.keys, t->host);
     bool fine = n >= 2 && data[0] == 'P' ? read_archive(&r, data, n) : read_plain(&r, data, n);
     heed_pickle_free(&r.tree);
     heed_zip_free(&r.zip);
     heed_map_free(&r.keys);
     heed_free(t->host, r.storage);
-    return fine || heed_fail(err, why.code == HEED_NAME ? HEED_FILE : why.code, "'%s': %s", label,
-                             why.text);
+    if (!fine) {
+        heed_error_at(err, "'%s'", label);
+    }
+    return fine;
 }

@@ -10,20 +10,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "file/little.h"
 
 enum { END = 22, END_64 = 56, LOCATOR = 20, ENTRY = 46, LOCAL = 30, COMMENT_MAX = 65535 };
 enum { ENTRIES_MAX = 1 << 18 }; /* bounds the memory that a file of tiny entries asks for */
 static const unsigned char END_MARK[] = "PK\5\6", END_64_MARK[] = "PK\6\6",
                            LOCATOR_MARK[] = "PK\6\7", ENTRY_MARK[] = "PK\1\2",
                            LOCAL_MARK[] = "PK\3\4";
-
-static uint64_t little(const unsigned char *p, int bytes) {
-    uint64_t x = 0;
-    for (int i = bytes - 1; i >= 0; i--) {
-        x = x << 8 | p[i];
-    }
-    return x;
-}
 
 /* `need` bytes with `mark` in front at `at`, or NULL. */
 static const unsigned char *record(const heed_zip *zip, uint64_t at, size_t need,
@@ -57,16 +50,17 @@ static bool find_directory(const heed_zip *zip, directory *d, heed_error *err) {
                          "the archive has no directory at its end: download "
                          "incomplete");
     }
-    *d = (directory){little(end + 10, 2), little(end + 12, 4), little(end + 16, 4)};
+    *d = (directory){heed_little(end + 10, 2), heed_little(end + 12, 4), heed_little(end + 16, 4)};
     size_t place = (size_t)(end - zip->data);
     const unsigned char *locator =
         place < LOCATOR ? NULL : record(zip, place - LOCATOR, LOCATOR, LOCATOR_MARK);
     if (locator) {
-        wide = record(zip, little(locator + 8, 8), END_64, END_64_MARK);
+        wide = record(zip, heed_little(locator + 8, 8), END_64, END_64_MARK);
         if (!wide) {
             return heed_fail(err, HEED_FILE, "the archive's directory is not where it should be");
         }
-        *d = (directory){little(wide + 32, 8), little(wide + 40, 8), little(wide + 48, 8)};
+        *d = (directory){heed_little(wide + 32, 8), heed_little(wide + 40, 8),
+                         heed_little(wide + 48, 8)};
     }
     if (d->at > zip->n || d->bytes > zip->n - d->at || d->entries > d->bytes / ENTRY ||
         d->entries > ENTRIES_MAX) {
@@ -89,8 +83,8 @@ bool heed_zip_read(heed_zip *zip, const heed_host *host, const unsigned char *da
     uint64_t at = d.at, end = d.at + d.bytes;
     for (uint64_t i = 0; i < d.entries; i++) {
         const unsigned char *p = record(zip, at, ENTRY, ENTRY_MARK);
-        size_t name = p ? (size_t)little(p + 28, 2) : 0;
-        uint64_t whole = p ? ENTRY + name + little(p + 30, 2) + little(p + 32, 2) : 0;
+        size_t name = p ? (size_t)heed_little(p + 28, 2) : 0;
+        uint64_t whole = p ? ENTRY + name + heed_little(p + 30, 2) + heed_little(p + 32, 2) : 0;
         if (!p || name == 0 || at > end || whole > end - at) {
             return heed_fail(err, HEED_FILE, "entry %" PRIu64 " of the archive is damaged", i + 1);
         }
@@ -115,13 +109,14 @@ void heed_zip_free(heed_zip *zip) {
 
 /* The 64-bit field of a record: its bytes, their number in *n; NULL where there is none. */
 static const unsigned char *wide_field(const unsigned char *p, uint64_t *n) {
-    const unsigned char *extra = p + ENTRY + little(p + 28, 2), *end = extra + little(p + 30, 2);
+    const unsigned char *extra = p + ENTRY + heed_little(p + 28, 2),
+                        *end = extra + heed_little(p + 30, 2);
     while (end - extra >= 4) {
-        *n = little(extra + 2, 2);
+        *n = heed_little(extra + 2, 2);
         if (*n > (uint64_t)(end - extra - 4)) {
             return NULL;
         }
-        if (little(extra, 2) == 1) {
+        if (heed_little(extra, 2) == 1) {
             return extra + 4;
         }
         extra += 4 + *n;
@@ -142,7 +137,7 @@ static bool widen(const unsigned char *p, uint64_t value[3]) {
         if (!field || n < 8) {
             return false;
         }
-        value[i] = little(field, 8);
+        value[i] = heed_little(field, 8);
         field += 8;
         n -= 8;
     }
@@ -153,19 +148,20 @@ bool heed_zip_find(const heed_zip *zip, const char *name, const unsigned char **
                    heed_error *err) {
     const heed_map_entry *found = heed_map_find(&zip->places, name, strlen(name));
     if (!found) {
-        return heed_fail(err, HEED_NAME, "there is no '%s' in the archive", name);
+        return heed_fail(err, HEED_FILE, "there is no '%s' in the archive", name);
     }
     const unsigned char *p = zip->data + found->value;
-    if (little(p + 10, 2) != 0 || (p[8] & 1)) {
+    if (heed_little(p + 10, 2) != 0 || (p[8] & 1)) {
         return heed_fail(err, HEED_FILE, "'%s' in the archive is %s; only stored entries are read",
                          name, p[8] & 1 ? "encrypted" : "compressed");
     }
-    uint64_t value[3] = {little(p + 24, 4), little(p + 20, 4), little(p + 42, 4)};
+    uint64_t value[3] = {heed_little(p + 24, 4), heed_little(p + 20, 4), heed_little(p + 42, 4)};
     const unsigned char *local = NULL;
     if (widen(p, value)) {
         local = record(zip, value[2], LOCAL, LOCAL_MARK);
     }
-    uint64_t start = local ? value[2] + LOCAL + little(local + 26, 2) + little(local + 28, 2) : 0;
+    uint64_t start =
+        local ? value[2] + LOCAL + heed_little(local + 26, 2) + heed_little(local + 28, 2) : 0;
     if (!local || value[0] != value[1] || start > zip->n || value[0] > zip->n - start) {
         return heed_fail(err, HEED_FILE, "'%s' is not inside of the archive", name);
     }

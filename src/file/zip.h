@@ -20,7 +20,7 @@ typedef struct {
 bool heed_zip_read(heed_zip *zip, const heed_host *host, const unsigned char *data, size_t n,
                    heed_error *err);
 void heed_zip_free(heed_zip *zip);
-/* The bytes of an entry; HEED_NAME where there is none. */
+/* The bytes of an entry; HEED_FILE where there is none. */
 bool heed_zip_find(const heed_zip *zip, const char *name, const unsigned char **data, size_t *n,
                    heed_error *err);
 /* The name of the first entry that ends in `end`, or NULL; lives as long as the zip. */

@@ -18,14 +18,15 @@
 enum { DEPTH = 256, TILES = TILE_ROWS > 6 ? 4 : 8, HEIGHT = TILES * TILE_ROWS };
 enum { MAX_PANELS = 4, MAX_SUMS = 2 * TILE_ROWS };
 _Static_assert(TILE_ROWS <= LANES, "copy_block copies one vector for each tile and l");
-enum { COPY_PANELS = 4, PITCH = (TILE_ROWS + LANES - 1) / LANES * LANES };
+enum { COPY_PANELS = 4 };
 
 /* A block of l, and of rows of A and C. */
 typedef struct {
     const heed_gemm *g;
-    int64_t l0, depth;           /* l0 <= l < l0 + depth */
-    int64_t i0, rows, most_rows; /* i0 <= i < i0 + rows, of which a tile takes most_rows or fewer */
-    const float *copy; /* of A, or NULL: element (r, l) of tile t at (t * depth + l) * PITCH + r */
+    int64_t l0, depth;    /* l0 <= l < l0 + depth */
+    int64_t i0, rows;     /* i0 <= i < i0 + rows */
+    int64_t each, longer; /* rows of a tile; the first `longer` tiles have one more */
+    const float *copy; /* of A, or NULL: element (r, l) of tile t at (t * depth + l) * LANES + r */
 } block;
 
 typedef struct {
@@ -124,9 +125,7 @@ KERNEL void edge_tile(int64_t rows, int64_t columns, const tile_task *t) {
 
 /* Rows are shared out evenly, so that no tile is left with one row while others have six. */
 static inline int64_t tile_start(const block *k, int64_t tile) {
-    int64_t tiles = (k->rows + k->most_rows - 1) / k->most_rows;
-    int64_t each = k->rows / tiles, longer = k->rows % tiles;
-    return tile * each + (tile < longer ? tile : longer);
+    return tile * k->each + (tile < k->longer ? tile : k->longer);
 }
 
 /* A tile of the block by `panels` panels from p on; returns where the next tile starts. */
@@ -137,10 +136,10 @@ KERNEL int64_t one_tile(const block *k, int64_t tile, int64_t p, int panels) {
     bool more = panels == 1 && next == k->rows && p + 1 < g->panel1;
     tile_task t = {
         .depth = k->depth,
-        .a = k->copy ? k->copy + tile * k->depth * PITCH
+        .a = k->copy ? k->copy + tile * k->depth * LANES
                      : g->a + (k->i0 + i) * g->a_row + k->l0 * g->a_col,
         .a_row = k->copy ? 1 : g->a_row,
-        .a_col = k->copy ? PITCH : g->a_col,
+        .a_col = k->copy ? LANES : g->a_col,
         .b = b,
         .b_panel = g->k * NR,
         .soon = more ? b + g->k * NR : b,
@@ -179,7 +178,7 @@ KERNEL void copy_block(block *k, float *to) {
         for (int64_t tile = 0, i = 0; i < k->rows; tile++) {
             int64_t there = g->m - k->i0 - i;
             vec x = v_get(a + i, there < LANES ? there : LANES);
-            v_store(to + (tile * k->depth + l) * PITCH, x);
+            v_store(to + (tile * k->depth + l) * LANES, x);
             i = tile_start(k, tile + 1);
         }
     }
@@ -199,13 +198,14 @@ static inline int64_t most_rows(const heed_gemm *g) {
 }
 
 KERNEL void gemm(const heed_gemm *g) {
-    float copy[TILES * DEPTH * PITCH];
+    float copy[TILES * DEPTH * LANES];
     int64_t blocks = g->k > DEPTH ? (g->k + DEPTH - 1) / DEPTH : 1;
     for (int64_t n = 0; n < blocks; n++) { /* once for k = 0 too: C becomes 0 or stays, + bias */
         int64_t l0 = n * g->k / blocks, depth = (n + 1) * g->k / blocks - l0;
         for (int64_t i0 = 0; i0 < g->m; i0 += HEIGHT) {
             int64_t rows = g->m - i0 < HEIGHT ? g->m - i0 : HEIGHT;
-            block k = {g, l0, depth, i0, rows, most_rows(g), NULL};
+            int64_t tiles = (rows + most_rows(g) - 1) / most_rows(g);
+            block k = {g, l0, depth, i0, rows, rows / tiles, rows % tiles, NULL};
             if (needs_copy(g)) {
                 copy_block(&k, copy);
             }

@@ -123,6 +123,11 @@ holds 'a comparison' '"bleu_against": {"score":' \
 # ---- Looking ----
 
 holds 'what a model is' 'encoder.width                32' "$("$heed" info model)"
+holds 'what a GGUF file is' 'settings.a.text              我爱中国' \
+    "$("$heed" info "$golden/gguf/types.gguf")"
+holds 'its tensors' ' F32 (2,3,5)' "$("$heed" info "$golden/gguf/types.gguf")"
+holds 'what a safetensors file is' 'I64 (2,2)' "$("$heed" info "$golden/torch/same.safetensors")"
+holds 'what torch.save wrote' '"format": "torch"' "$("$heed" info "$golden/torch/zip.bin" --json)"
 holds 'what a model is, as JSON' '"width": 32' "$("$heed" info model --json)"
 holds 'memory of a translation' 'together' "$("$heed" plan model)"
 holds 'memory of a training' '"moments": ' "$("$heed" plan recipe.yaml --json)"

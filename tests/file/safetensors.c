@@ -3,17 +3,9 @@
  */
 #include "file/safetensors.h"
 
-#include "support.h"
+#include "file/opened.h"
 
 #define GOLDEN "tests/golden/safetensors/"
-
-static heed_tensors *opened(const char *path) {
-    heed_error err = {0};
-    heed_tensors *t = heed_tensors_open(NULL, path, &err);
-    expect_no_error(&err);
-    assert_non_null(t);
-    return t;
-}
 
 static void expect_floats(const heed_tensors *t, const char *name, int64_t n, const float *want) {
     heed_error err = {0};
@@ -173,6 +165,21 @@ static void test_folders(void **state) {
     expect_error(&err, HEED_FILE, "model.safetensors'");
 }
 
+/* A header of 640 bytes starts with the bytes 80 02, as a pickle does. */
+static void test_length_like_a_pickle(void **state) {
+    (void)state;
+    enum { HEADER = 640 };
+    unsigned char file[8 + HEADER + 8] = {HEADER & 255, HEADER >> 8};
+    static const char text[] = "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}";
+    memset(file + 8, ' ', HEADER);
+    memcpy(file + 8, text, sizeof text - 1);
+    heed_error err = {0};
+    heed_tensors *t = heed_tensors_from_bytes(NULL, "m", file, sizeof file, &err);
+    expect_no_error(&err);
+    assert_int_equal(heed_tensors_count(t), 1);
+    heed_tensors_free(t);
+}
+
 static bool open_and_write(const heed_host *host, void *ctx, heed_error *err) {
     heed_tensors *t = heed_tensors_open(host, GOLDEN "sharded", err);
     bool ok = t && heed_tensors_write(host, ctx, heed_tensors_at(t, 0), 3,
@@ -195,7 +202,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read),           cmocka_unit_test(test_write_same_bytes),
         cmocka_unit_test(test_write_refusals), cmocka_unit_test(test_folders),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),         cmocka_unit_test(test_length_like_a_pickle),
     };
     return cmocka_run_group_tests_name("file/safetensors", tests, NULL, NULL);
 }

@@ -5,17 +5,9 @@
 #include "file/torch.h"
 #include "file/safetensors.h"
 
-#include "support.h"
+#include "file/opened.h"
 
 #define GOLDEN "tests/golden/torch/"
-
-static heed_tensors *opened(const char *path) {
-    heed_error err = {0};
-    heed_tensors *t = heed_tensors_open(NULL, path, &err);
-    expect_no_error(&err);
-    assert_non_null(t);
-    return t;
-}
 
 static void expect_same(const char *path) {
     heed_tensors *got = opened(path), *want = opened(GOLDEN "same.safetensors");
@@ -37,6 +29,13 @@ static void expect_same(const char *path) {
 static void test_zip(void **state) {
     (void)state;
     expect_same(GOLDEN "zip.bin");
+}
+
+/* The same with 64-bit fields, and with the opcodes of a later protocol. */
+static void test_wide(void **state) {
+    (void)state;
+    expect_same(GOLDEN "zip64.bin");
+    expect_same(GOLDEN "protocol4.bin");
 }
 
 static void test_plain(void **state) {
@@ -146,10 +145,11 @@ static void test_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_zip),     cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_nested),  cmocka_unit_test(test_folder),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_turned),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_zip),    cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_wide),   cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_folder), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_cut),    cmocka_unit_test(test_turned),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,13 +6,13 @@
  * even a corpus of good files meets bad ones.
  * SPDX-License-Identifier: MIT
  */
+#include "fuzz/fuzz.h"
+
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 /* Exactly n bytes from malloc, so that AddressSanitizer sees a read past the end. */
 static void give(const uint8_t *data, size_t n, size_t turned) {

@@ -1,16 +1,11 @@
 /* Any bytes as JSON: refused with a line, or printed and read again to an equal tree.
  * SPDX-License-Identifier: MIT
  */
+#include "fuzz/fuzz.h"
+
 #include "file/json.h"
 
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void expect(bool ok) {
-    if (!ok)
-        abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     heed_error err = {0};

@@ -1,19 +1,14 @@
 /* Any bytes as lines and as a table of pairs: columns, trimming, keys, words and scores stand it.
  * SPDX-License-Identifier: MIT
  */
+#include "fuzz/fuzz.h"
+
 #include "data/parallel.h"
 
 #include <stdlib.h>
 
 #include "data/bleu.h"
 #include "data/chrf.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void expect(bool ok) {
-    if (!ok)
-        abort();
-}
 
 static void score(heed_line hyp, heed_line ref) {
     const heed_line *refs[] = {&ref};

@@ -1,12 +1,12 @@
 /* recipe.c: any bytes as a recipe: refused with a line, or read, written, and read to the same.
  * SPDX-License-Identifier: MIT
  */
+#include "fuzz/fuzz.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "train/recipe.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 static heed_recipe *read_bytes(const char *yaml, size_t n) {
     heed_error err = {0};

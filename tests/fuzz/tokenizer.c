@@ -2,19 +2,13 @@
  * vocabulary with places in the text, in the same way twice, and decoded to UTF-8.
  * SPDX-License-Identifier: MIT
  */
+#include "fuzz/fuzz.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
 #include "text/text.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void expect(bool ok) {
-    if (!ok) {
-        abort();
-    }
-}
 
 static void check_tokens(const heed_tokenizer *t, const heed_tokens *tokens, size_t n) {
     heed_buf text = {0}, shown = {0};
