@@ -40,9 +40,15 @@ typedef float heed_number;
  * outlive its plans. */
 typedef struct heed_weights heed_weights;
 
-typedef enum { HEED_INIT_ZERO, HEED_INIT_ONE, HEED_INIT_NORMAL, HEED_INIT_XAVIER } heed_init_kind;
+typedef enum {
+    HEED_INIT_ZERO,
+    HEED_INIT_ONE,
+    HEED_INIT_NORMAL,
+    HEED_INIT_XAVIER,
+    HEED_INIT_CONSTANT
+} heed_init_kind;
 /* NORMAL: mean 0, deviation `size`. XAVIER: uniform in +-size*sqrt(6/(rows+cols)) (Glorot and
- * Bengio 2010). */
+ * Bengio 2010). CONSTANT: `size` everywhere. */
 typedef struct {
     heed_init_kind kind;
     double size;
@@ -107,8 +113,13 @@ HEED_API heed_value heed_refuse(heed_build *b, heed_code code, const char *forma
 
 /* A row space; the same name gives the same space. */
 HEED_API heed_space heed_rows(heed_build *b, const char *name);
-/* The space that has one row for each sequence of `of` (pooling). */
+/* The space that has one row for each sequence of `of` (pooling); the same for `of` and what is
+ * made longer of it. */
 HEED_API heed_space heed_sequences(heed_build *b, heed_space of);
+/* The space whose sequences are those of `of` with `more` rows before each; more >= 1. It is cut
+ * with `of`, its positions count from 0, and joins of `of` are its joins; its capacity follows, so
+ * the plan is given none. */
+HEED_API heed_space heed_longer(heed_build *b, heed_space of, int64_t more);
 HEED_API heed_space heed_space_of(const heed_build *b, heed_value v);
 /* 0 for a failed value: do not divide by it. */
 HEED_API int64_t heed_columns(const heed_build *b, heed_value v);

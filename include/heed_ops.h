@@ -18,7 +18,10 @@ extern "C" {
  * "name.bias" (zeros). Each output element is one chain of multiply-adds over k in order. */
 HEED_API heed_value heed_linear(heed_build *b, heed_value x, const char *name, int64_t out,
                                 bool bias);
-/* The same with weights already at hand: w out x k, bias 1 x out or id 0. For tied and shared
+/* The same; "name.weight" is stored k x out (GPT-2's Conv1D), and so is its gradient. */
+HEED_API heed_value heed_linear_in_out(heed_build *b, heed_value x, const char *name, int64_t out,
+                                       bool bias);
+/* heed_linear with weights already at hand: w out x k, bias 1 x out or id 0. For tied and shared
  * weights. */
 HEED_API heed_value heed_product(heed_build *b, heed_value x, heed_value w, heed_value bias);
 
@@ -28,6 +31,10 @@ HEED_API heed_value heed_embed(heed_build *b, heed_value table, heed_value ids, 
 /* The same; the table's row `still` gets no gradient through it (the pad token in PyTorch). */
 HEED_API heed_value heed_embed_except(heed_build *b, heed_value table, heed_value ids, double scale,
                                       int64_t still);
+/* Row id + offset of the table: learned positions that begin behind some other rows (OPT: 2,
+ * RoBERTa: the pad id + 1). An id outside [0, V - offset) ends the run before its first node. */
+HEED_API heed_value heed_embed_from(heed_build *b, heed_value table, heed_value ids,
+                                    int64_t offset);
 
 /* a + b, element by element; shapes equal. */
 HEED_API heed_value heed_add(heed_build *b, heed_value a, heed_value v);
@@ -36,14 +43,51 @@ HEED_API heed_value heed_mul(heed_build *b, heed_value a, heed_value v);
 /* s * x. */
 HEED_API heed_value heed_scale(heed_build *b, heed_value x, double s);
 
+/* x + row in each row: x R x n, row 1 x n (a bias, a token type that all rows share). */
+HEED_API heed_value heed_add_row(heed_build *b, heed_value x, heed_value row);
+/* x * gain in each row: the weight "name", 1 x n, is `initial` at first (DINOv2's layer scale;
+ * Touvron et al. 2021). */
+HEED_API heed_value heed_scale_columns(heed_build *b, heed_value x, const char *name,
+                                       double initial);
+/* Pieces of columns beside each other: R x n -> R x count*width, piece i is columns [start +
+ * i*stride, start + i*stride + width). Takes queries, keys and values out of one product. Pieces
+ * must lie within x and not overlap (HEED_SHAPE). stride is not read where count is 1. */
+HEED_API heed_value heed_pick_columns(heed_build *b, heed_value x, int64_t start, int64_t width,
+                                      int64_t stride, int64_t count);
+
 /* LayerNorm (Ba et al. 2016) and RMSNorm (Zhang and Sennrich 2019) over each row; "name.weight"
  * (ones) and, LayerNorm only, "name.bias" (zeros). */
 HEED_API heed_value heed_layernorm(heed_build *b, heed_value x, const char *name, double eps);
 HEED_API heed_value heed_rmsnorm(heed_build *b, heed_value x, const char *name, double eps);
+/* The same with options; the zero of each is its default. heads > 1: each head's n/heads columns
+ * are a row of their own, and all heads share one gain of that width (Qwen3's norms of queries and
+ * keys). one_plus: the gain is 1 + "name.weight", whose values are 0 at first (Gemma). bias: of
+ * LayerNorm alone (HEED_VALUE). */
+typedef struct {
+    double eps; /* above 0 */
+    int64_t heads;
+    bool one_plus, bias;
+} heed_norm_options;
+HEED_API heed_value heed_layernorm_with(heed_build *b, heed_value x, const char *name,
+                                        const heed_norm_options *options);
+HEED_API heed_value heed_rmsnorm_with(heed_build *b, heed_value x, const char *name,
+                                      const heed_norm_options *options);
 
 /* Activations. gelu: x P(x) with the normal distribution's erf form; gelu_tanh: its tanh
- * approximation (Hendrycks and Gimpel 2016); silu: x sigmoid(x). */
-typedef enum { HEED_ACT_RELU, HEED_ACT_GELU, HEED_ACT_GELU_TANH, HEED_ACT_SILU } heed_act_kind;
+ * approximation (Hendrycks and Gimpel 2016); silu: x sigmoid(x); quick_gelu: x sigmoid(1.702 x);
+ * relu2: the square of relu (So et al. 2021). Of transformers' names gelu_new, gelu_fast,
+ * gelu_accurate, gelu_pytorch_tanh and gelu_python_tanh are gelu_tanh; gelu_python is gelu; swish
+ * is silu. */
+typedef enum {
+    HEED_ACT_RELU,
+    HEED_ACT_GELU,
+    HEED_ACT_GELU_TANH,
+    HEED_ACT_SILU,
+    HEED_ACT_TANH,
+    HEED_ACT_SIGMOID,
+    HEED_ACT_QUICK_GELU,
+    HEED_ACT_RELU2
+} heed_act_kind;
 HEED_API heed_value heed_act(heed_build *b, heed_value x, heed_act_kind kind);
 /* act(gate) * up: the gated feed-forward of Shazeer 2020. */
 HEED_API heed_value heed_gated(heed_build *b, heed_value gate, heed_value up, heed_act_kind kind);
@@ -59,7 +103,8 @@ HEED_API heed_value heed_dropout(heed_build *b, heed_value x, const char *name, 
  *   q Q x heads*d, k K x kv_heads*d, v K x kv_heads*e -> Q x heads*e
  *   each query row and head: softmax(scale q k' + bias) v over the allowed keys of its sequence
  * Head h of q uses key and value head h / (heads/kv_heads). Q and K the same space: self-attention;
- * otherwise sequences are joined by heed_set_join. A row with no allowed key gives zeros and zero
+ * otherwise sequences are joined by heed_set_join. Distances are those of the positions given to
+ * heed_set_rows, whatever they are. A row with no allowed key gives zeros and zero
  * gradient. Fails with HEED_SHAPE where heads do not divide the width (both numbers are told). The
  * weights are the value "scope.weights" when watched: for each sequence a block
  * [heads][queries][keys], softmax before dropout. */
@@ -73,6 +118,7 @@ typedef struct {
     double scale;         /* 0: 1/sqrt(d) */
     const char *cache;    /* slot name: a plan with `cached` keeps k and v there; else ignored */
     heed_value mask;      /* heed_input_mask, or id 0 */
+    double softcap;       /* > 0: scores become softcap * tanh(score / softcap) (Gemma 2) */
     bool alibi;           /* bias -slope * |distance| (Press et al. 2022) */
     heed_value buckets;   /* T5: table of buckets x heads (Raffel et al. 2020), or id 0 */
     int64_t max_distance; /* T5: where the last bucket begins; 0: 128 */
@@ -81,10 +127,39 @@ typedef struct {
 HEED_API heed_value heed_attend(heed_build *b, heed_value q, heed_value k, heed_value v,
                                 const heed_attention_options *options);
 
-/* Rotary positions (Su et al. 2021) on each head of x: R x heads*d. pairs (i, i+d/2), or (2i, 2i+1)
- * interleaved. */
-HEED_API heed_value heed_rope(heed_build *b, heed_value x, heed_value positions, int64_t heads,
-                              double base, bool interleaved);
+/* How rotary positions are scaled so that a model reads further than it was trained to; names as in
+ * `rope_scaling` of transformers (modeling_rope_utils), formulas in src/op/rope_angles.c. */
+typedef enum {
+    HEED_ROPE_PLAIN,
+    HEED_ROPE_LINEAR,  /* factor */
+    HEED_ROPE_DYNAMIC, /* factor, original (max_position_embeddings) */
+    HEED_ROPE_LLAMA3,  /* factor, original, low_freq_factor, high_freq_factor */
+    HEED_ROPE_YARN     /* factor, original; the rest has defaults */
+} heed_rope_kind;
+typedef struct {
+    heed_rope_kind kind;
+    double factor;                            /* at least 1 */
+    int64_t original;                         /* original_max_position_embeddings */
+    double low_freq_factor, high_freq_factor; /* 0 < low < high */
+    double beta_fast, beta_slow;              /* 0: 32 and 1 */
+    double attention_factor;                  /* 0: from factor, mscale and mscale_all_dim */
+    double mscale, mscale_all_dim;            /* read where both are not 0 */
+    bool untruncated;                         /* "truncate": false */
+} heed_rope_scaling;
+/* Rotary positions (Su et al. 2021) on each head of x: R x heads*d. The first `turned` numbers of a
+ * head turn as pairs (i, i + turned/2), or (2i, 2i+1) interleaved; the others stay. Positions are
+ * those of x's own space. DYNAMIC: a sequence's angles depend on its largest position in the run,
+ * so decoding step by step differs from one pass once it is beyond `original`, as in transformers;
+ * there the longest sequence of the batch decides. */
+typedef struct {
+    int64_t heads;
+    double base; /* above 0 */
+    bool interleaved;
+    int64_t turned; /* even; 0: all (rotary_pct, partial_rotary_factor times d) */
+    heed_rope_scaling scaling;
+} heed_rope_options;
+HEED_API heed_value heed_rope(heed_build *b, heed_value x, heed_value positions,
+                              const heed_rope_options *options);
 /* Sinusoidal positions (Vaswani et al. 2017, section 3.5): R x 1 positions -> R x d. interleaved:
  * sin and cos take turns as in the paper; else sines fill the first half and cosines the second
  * (Marian, Pegasus). `longest`: positions in [0, longest), else the run is refused. */
@@ -92,9 +167,15 @@ HEED_API heed_value heed_sinusoid(heed_build *b, heed_value positions, int64_t d
                                   bool interleaved);
 
 /* One row for each sequence: the mean of its rows, or its first or last row. R x d -> sequences(R)
- * x d. */
+ * x d. A sequence without rows gives zeros. */
 typedef enum { HEED_POOL_MEAN, HEED_POOL_FIRST, HEED_POOL_LAST } heed_pool_kind;
 HEED_API heed_value heed_pool_rows(heed_build *b, heed_value x, heed_pool_kind kind);
+/* Row number `which`, from 0, of each sequence; zeros where it has fewer (DeiT's distillation token
+ * is row 1). */
+HEED_API heed_value heed_pool_row(heed_build *b, heed_value x, int64_t which);
+/* The same rows before those of each sequence: x R x d, rows n x d -> heed_longer(R, n) x d (class
+ * tokens: Dosovitskiy et al. 2021). */
+HEED_API heed_value heed_prepend(heed_build *b, heed_value x, heed_value rows);
 
 /* Cross-entropy through the output layer, without the matrix of probabilities (made in blocks of
  * rows).

@@ -1,4 +1,6 @@
-"""Fits the polynomials of the kernels' exp and normal distribution; prints them with their error.
+"""Fits the polynomials of the kernels' exp, tanh and normal distribution.
+
+Prints each with its error.
 
 Method: Remez exchange on the relative error, in 60 digits, then rounding of each coefficient to
 float.
@@ -58,6 +60,16 @@ def fit_exp():
     print("    ln 2 =", float(high).hex(), "+", float(np.float32(float(ln2 - high))).hex())
 
 
+def fit_tanh(terms, end):
+    """tanh x = x + x^3 P(x^2) for |x| < end, with z = x^2."""
+    def value(z):
+        x = mp.sqrt(z)
+        return (mp.tanh(x) / x - 1) / z if z > 1e-12 else -mp.mpf(1) / 3
+    basis = {"n": terms, "term": lambda j, z: z**j}
+    weight = lambda z: z * mp.sqrt(z) / mp.tanh(mp.sqrt(z)) if z > 1e-12 else mp.mpf(10) ** -9
+    return remez(value, basis, weight, mp.mpf(0), mp.mpf(end) ** 2)
+
+
 def fit_tail(terms, p):
     """P(X > x) = exp(-x^2/2) t T(t), t = 1/(1 + p x), x >= 0."""
     def value(t):
@@ -69,4 +81,5 @@ def fit_tail(terms, p):
 
 if __name__ == "__main__":
     fit_exp()
+    show("tanh: P, from the constant up", *fit_tanh(5, mp.mpf("0.625")))
     show("tail: T, from the constant up, p = 0.35", *fit_tail(9, mp.mpf("0.35")))

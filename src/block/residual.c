@@ -23,7 +23,8 @@ static heed_value rotate(heed_build *b, heed_value x, heed_value positions, int6
     bool interleaved = c->positions == HEED_POSITIONS_ROPE_INTERLEAVED;
     if (!interleaved && c->positions != HEED_POSITIONS_ROPE)
         return x;
-    return heed_rope(b, x, positions, heads, c->rope_base, interleaved);
+    heed_rope_options o = {.heads = heads, .base = c->rope_base, .interleaved = interleaved};
+    return heed_rope(b, x, positions, &o);
 }
 
 heed_value heed_block_self(heed_build *b, heed_value x, const heed_self_side *side,

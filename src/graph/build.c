@@ -175,34 +175,6 @@ bool heed_path_matches(const char *pattern, const char *path) {
     }
 }
 
-/* ---- Row spaces ---- */
-
-static heed_space add_space(heed_build *b, const char *name, uint32_t of) {
-    heed_record_book *k = &b->book;
-    for (size_t i = 0; i < k->spaces; i++)
-        if (k->space[i].of == of && !strcmp(k->space[i].name, name))
-            return (heed_space){(uint32_t)i + 1};
-    if (!room(b, (void **)&k->space, &k->space_cap, k->spaces + 1, sizeof *k->space))
-        return (heed_space){0};
-    const char *copy = keep_text(b, name);
-    if (!copy)
-        return (heed_space){0};
-    k->space[k->spaces] = (heed_space_info){.name = copy, .of = of};
-    return (heed_space){(uint32_t)++k->spaces};
-}
-
-heed_space heed_rows(heed_build *b, const char *name) {
-    return add_space(b, name, 0);
-}
-
-heed_space heed_sequences(heed_build *b, heed_space of) {
-    char name[HEED_SCOPE_BYTES];
-    if (!of.id)
-        return of;
-    snprintf(name, sizeof name, "sequences of %s", b->book.space[of.id - 1].name);
-    return add_space(b, name, of.id);
-}
-
 /* ---- Values ---- */
 
 heed_shape heed_shape_of(const heed_build *b, heed_value v) {
@@ -376,11 +348,6 @@ void heed_limit_ints(heed_build *b, heed_value v, int64_t limit, int32_t other, 
             in->what = keep_text(b, what);
         }
     }
-}
-
-void heed_limit_positions(heed_build *b, heed_space space) {
-    if (space.id)
-        b->book.space[space.id - 1].bounded = true;
 }
 
 void heed_want_cache(heed_build *b, const char *slot, int64_t key_cols, int64_t value_cols) {

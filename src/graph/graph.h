@@ -70,9 +70,9 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    uint32_t of;                             /* space whose sequences are the rows, 0: none */
+    uint32_t of;  /* space that this one is made of, 0: none */
+    int64_t more; /* rows before each sequence of `of`; 0: its sequences are the rows */
     int64_t rows, sequences, longest, pairs; /* capacity */
-    bool bounded;                            /* positions stay below the longest sequence */
 } heed_space_info;
 
 typedef struct {
@@ -133,7 +133,13 @@ struct heed_build {
 static inline heed_slot *heed_slot_at(const heed_record_book *book, uint32_t id) {
     return &book->value[id - 1];
 }
-/* The space that a cut is given for: sequences of a space follow it. */
+/* The space with the same sequences that was made longer, if it was. */
+static inline uint32_t heed_shorter_space(const heed_record_book *book, uint32_t space) {
+    while (book->space[space - 1].more)
+        space = book->space[space - 1].of;
+    return space;
+}
+/* The space that a cut is given for: what is made of a space follows it. */
 static inline uint32_t heed_root_space(const heed_record_book *book, uint32_t space) {
     while (book->space[space - 1].of)
         space = book->space[space - 1].of;

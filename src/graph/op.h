@@ -132,9 +132,6 @@ bool heed_is_loss_gradient(const heed_build *b, heed_value d);
 /* The run fails before its first node unless all of v's integers lie in [0, limit), or are `other`
  * (-1: none). */
 void heed_limit_ints(heed_build *b, heed_value v, int64_t limit, int32_t other, const char *what);
-/* The run fails before its first node unless all positions of the space lie in [0, the plan's
- * longest sequence). */
-void heed_limit_positions(heed_build *b, heed_space space);
 /* The key-value slot of an attention node about to be recorded: columns of keys and values. Call
  * before heed_record; ignored unless the plan is cached. */
 void heed_want_cache(heed_build *b, const char *slot, int64_t key_cols, int64_t value_cols);

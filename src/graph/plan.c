@@ -21,13 +21,31 @@ static const heed_capacity *find_capacity(const heed_plan_options *o, const char
     return NULL;
 }
 
+/* Capacity of a space that is made of another. Pairs: of its rows with themselves. */
+static bool follow_capacity(const heed_record_book *k, heed_space_info *s, heed_error *err) {
+    const heed_space_info *of = &k->space[s->of - 1];
+    s->sequences = of->sequences;
+    if (!s->more) {
+        s->rows = s->sequences;
+        s->longest = 1;
+        return true;
+    }
+    s->rows = of->rows + s->more * of->sequences;
+    s->longest = of->longest + s->more;
+    if (s->rows > INT32_MAX)
+        return heed_fail(err, HEED_VALUE, "row space '%s' cannot hold %" PRId64 " rows", s->name,
+                         s->rows);
+    if (of->pairs)
+        s->pairs = of->pairs + s->more * (of->rows + s->rows);
+    return true;
+}
+
 static bool set_capacity(heed_record_book *k, const heed_plan_options *o, heed_error *err) {
     for (size_t i = 0; i < k->spaces; i++) {
         heed_space_info *s = &k->space[i];
         if (s->of) {
-            const heed_space_info *of = &k->space[s->of - 1];
-            s->rows = s->sequences = of->sequences;
-            s->longest = 1;
+            if (!follow_capacity(k, s, err))
+                return false;
             continue;
         }
         const heed_capacity *c = find_capacity(o, s->name);

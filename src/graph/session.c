@@ -108,18 +108,36 @@ static bool fits(const heed_space_info *space, int64_t n, const int64_t *starts,
     return true;
 }
 
-/* Spaces with one row for each sequence of this one follow its cut. */
+/* Cuts `cut` as `of`, with `more` rows before each sequence. */
+static void cut_longer(heed_cut_store *cut, const heed_cut_store *of, int64_t more) {
+    cut->longest = of->n ? of->longest + more : 0;
+    for (int64_t i = 0; i <= of->n; i++)
+        cut->starts[i] = of->starts[i] + i * more;
+    for (int64_t i = 0; i < of->n; i++)
+        for (int64_t r = cut->starts[i]; r < cut->starts[i + 1]; r++)
+            cut->positions[r] = (int32_t)(r - cut->starts[i]);
+}
+
+static void cut_to_rows(heed_cut_store *cut, const heed_cut_store *of) {
+    cut->longest = 1;
+    for (int64_t i = 0; i <= of->n; i++)
+        cut->starts[i] = i;
+}
+
+/* What is made of a space follows its cut. */
 static void cut_followers(heed_session *s, uint32_t space) {
     const heed_record_book *k = &s->plan->book;
     for (size_t i = 0; i < k->spaces; i++) {
         if (k->space[i].of != space)
             continue;
         heed_cut_store *cut = &s->cut[i];
-        cut->n = s->cut[space - 1].n;
-        cut->longest = 1;
+        const heed_cut_store *of = &s->cut[space - 1];
+        cut->n = of->n;
         cut->set = true;
-        for (int64_t j = 0; j <= cut->n; j++)
-            cut->starts[j] = j;
+        if (k->space[i].more)
+            cut_longer(cut, of, k->space[i].more);
+        else
+            cut_to_rows(cut, of);
         cut_followers(s, (uint32_t)i + 1);
     }
 }

@@ -138,6 +138,9 @@ static void draw(const heed_weight_entry *e, uint64_t seed) {
         case HEED_INIT_XAVIER:
             e->data[i] = (heed_number)(limit * (2 * heed_random_unit(&r) - 1));
             break;
+        case HEED_INIT_CONSTANT:
+            e->data[i] = (heed_number)e->init.size;
+            break;
         }
 }
 

@@ -73,8 +73,9 @@ heed_cut heed_work_cut(const heed_work *w, uint32_t space) {
 }
 
 const int32_t *heed_work_join(const heed_work *w, uint32_t queries, uint32_t keys) {
-    return w->session ? w->session->join[(queries - 1) * w->plan->book.spaces + keys - 1].map
-                      : NULL;
+    const heed_record_book *k = &w->plan->book;
+    size_t at = (heed_shorter_space(k, queries) - 1) * k->spaces + heed_shorter_space(k, keys) - 1;
+    return w->session ? w->session->join[at].map : NULL;
 }
 
 int64_t heed_work_pairs(const heed_work *w, uint32_t queries, uint32_t keys) {

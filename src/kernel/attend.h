@@ -58,6 +58,29 @@ static inline uint64_t heed_allowed_keys(const heed_attention *a, int64_t i, int
     return allowed & open;
 }
 
+static inline bool heed_has_bias(const heed_attention *a) {
+    return a->bias || a->slope != 0;
+}
+
+static inline int64_t heed_distance(const heed_attention *a, int64_t i, int64_t j) {
+    return (int64_t)a->k_pos[j] - a->q_pos[i];
+}
+
+/* Where the bias of a distance stands, from that of distance 0. */
+static inline int64_t heed_bias_place(const heed_attention *a, int64_t distance) {
+    if (distance < -a->bias_reach) {
+        return -a->bias_reach;
+    }
+    return distance > a->bias_reach ? a->bias_reach : distance;
+}
+
+/* What the distance of query i and key j adds to their score. */
+static inline heed_real heed_bias_of(const heed_attention *a, int64_t i, int64_t j) {
+    int64_t distance = heed_distance(a, i, j), size = distance < 0 ? -distance : distance;
+    heed_real bias = (heed_real)(-a->slope * (double)size);
+    return a->bias ? bias + a->bias[heed_bias_place(a, distance)] : bias;
+}
+
 /* The row where key j lies. */
 static inline int64_t heed_key_row(const heed_attention *a, int64_t j) {
     return a->rows ? a->rows[j] : j;

@@ -52,7 +52,8 @@ enum { HEED_KEY_PIECE = 64 }; /* keys are reduced in pieces [64 i, 64 i + 64) of
 
 /* One head of one sequence: queries [0, queries) against the sequence's keys.
  *
- *   score(i,j) = scale * dot(q_i, k_j) + bias[k_pos[j] - q_pos[i]]       for j allowed
+ *   score(i,j) = capped(scale * dot(q_i, k_j)) + bias[d] - slope |d|       for j allowed, where
+ *   d = k_pos[j] - q_pos[i], capped(s) = cap tanh(s / cap), or s where cap is 0
  *   out_i = sum_j keep(i,j) softmax_j(score)(i,j) v_j,  lse_i = log sum_j exp score(i,j)
  *
  * Allowed: begin[i] <= j < end[i], and mask[i*mask_stride + j] != 0 where there is a mask. Keys and
@@ -73,9 +74,12 @@ typedef struct {
     const int32_t *begin, *end; /* for each query */
     const uint8_t *mask;        /* or NULL */
     int64_t mask_stride;
-    const heed_real *bias; /* or NULL; points at distance 0, indexed by k_pos - q_pos */
-    const int32_t *q_pos, *k_pos;
-    const uint8_t *keep; /* dropout: keep[i*keep_stride + j] 0 or 1; NULL: keep all */
+    heed_real cap;         /* 0: none */
+    const heed_real *bias; /* or NULL; points at distance 0; beyond +-bias_reach its ends count */
+    int64_t bias_reach;
+    double slope;                 /* of ALiBi; 0: none. -slope |d| is rounded once */
+    const int32_t *q_pos, *k_pos; /* read where there is a bias or a slope; any numbers */
+    const uint8_t *keep;          /* dropout: keep[i*keep_stride + j] 0 or 1; NULL: keep all */
     int64_t keep_stride;
     heed_real keep_scale; /* 1/(1-p), see heed_drop_scale */
     heed_real *out;
@@ -108,7 +112,16 @@ static inline heed_real heed_drop_scale(uint32_t threshold) {
     return (heed_real)(1.0 / (1.0 - (double)threshold * 0x1p-32));
 }
 
-typedef enum { HEED_RELU, HEED_GELU, HEED_GELU_TANH, HEED_SILU } heed_activation;
+typedef enum {
+    HEED_RELU,
+    HEED_GELU,
+    HEED_GELU_TANH,
+    HEED_SILU,
+    HEED_TANH,
+    HEED_SIGMOID,
+    HEED_QUICK_GELU,
+    HEED_RELU2
+} heed_activation;
 
 /* One parameter's share of an Adam step (Kingma and Ba 2015; decay decoupled: Loshchilov and Hutter
  * 2019):
@@ -130,7 +143,8 @@ typedef struct {
     void (*attention)(const heed_attention *a);
     void (*attention_back)(const heed_attention *a);
 
-    /* Element-wise; out may be one of the inputs. act: |error| <= 4 u |x| (RELU: none). */
+    /* Element-wise; out may be one of the inputs. act: |error| <= 4 u |x| (RELU: none, SIGMOID: 6 u
+     * of the result, RELU2: u of the result). */
     void (*add)(int64_t n, const heed_real *a, const heed_real *b, heed_real *out);
     void (*mul)(int64_t n, const heed_real *a, const heed_real *b, heed_real *out);
     void (*scale)(int64_t n, heed_real s, const heed_real *a, heed_real *out);
@@ -178,11 +192,13 @@ typedef struct {
     heed_real (*xent)(int64_t n, heed_real eps, const heed_real *logits, int64_t target,
                       heed_real *d);
 
-    /* Rotary positions (Su et al. 2021) on one row of `heads` heads of width d: pairs (2i, 2i+1)
-     * where interleaved, else (i, i + d/2); pair i turns by angle[i] given as cos and sin. out may
-     * be x. */
-    void (*rope)(int64_t heads, int64_t d, bool interleaved, const heed_real *cosine,
-                 const heed_real *sine, const heed_real *x, heed_real *out);
+    /* Rotary positions (Su et al. 2021) on one row of `heads` heads of width d: of the first
+     * `turned` numbers of each, an even number, pairs (2i, 2i+1) where interleaved, else (i, i +
+     * turned/2); pair i turns by angle[i] given as cos and sin; the others are copied. out may be
+     * x. */
+    void (*rope)(int64_t heads, int64_t d, int64_t turned, bool interleaved,
+                 const heed_real *cosine, const heed_real *sine, const heed_real *x,
+                 heed_real *out);
 
     void (*adam)(const heed_adam *a, int64_t n, const heed_real *grad, heed_real *w, heed_real *m,
                  heed_real *v);

@@ -18,6 +18,9 @@ enum { HEED_REF_LANES = 8 };
 static inline heed_real heed_ref_exp(heed_real x) {
     return exp(x);
 }
+static inline heed_real heed_ref_tanh(heed_real x) {
+    return tanh(x);
+}
 static inline heed_real heed_ref_sqrt(heed_real x) {
     return sqrt(x);
 }
@@ -51,6 +54,19 @@ static inline heed_real heed_ref_exp(heed_real x) {
     p = x > 0x1.62e42ep+6f ? INFINITY : p;
     p = x < -0x1.5d589ep+6f ? 0.0f : p;
     return x != x ? x : p;
+}
+
+/* x + x^3 P(x^2) where |x| < 5/8, P by tools/fit_kernels.py; else 1 - 2/(e^2x + 1), which has lost
+ * no digits there. */
+static inline heed_real heed_ref_tanh(heed_real x) {
+    float size = fabsf(x), z = x * x;
+    float p = -0x1.75e1ccp-8f;
+    p = p * z + 0x1.52269cp-6f;
+    p = p * z + -0x1.b83c5ap-5f;
+    p = p * z + 0x1.110726p-3f;
+    p = p * z + -0x1.555532p-2f;
+    float far = 1.0f - 2.0f / (heed_ref_exp(size + size) + 1.0f);
+    return size < 0.625f ? p * (z * x) + x : copysignf(far, x);
 }
 
 /* P(X > x) of the normal distribution, x >= 0: exp(-x^2/2) t T(t), t = 1/(1 + 0.35 x), T by

@@ -19,10 +19,22 @@ typedef struct {
     heed_real max, sum;
 } running;
 
-static heed_real score_of(const heed_attention *a, int64_t i, int64_t j) {
+/* The score of a pair, and how it grows with scale * dot. */
+static heed_real score_and_slope(const heed_attention *a, int64_t i, int64_t j, heed_real *slope) {
     const heed_real *k = a->k + heed_key_row(a, j) * a->k_stride;
     heed_real s = a->scale * heed_ref_dot(a->width, a->q + i * a->q_stride, k);
-    return a->bias ? s + a->bias[a->k_pos[j] - a->q_pos[i]] : s;
+    *slope = 1;
+    if (a->cap != 0) {
+        heed_real t = heed_ref_tanh(s / a->cap);
+        s = a->cap * t;
+        *slope = 1 - t * t;
+    }
+    return heed_has_bias(a) ? s + heed_bias_of(a, i, j) : s;
+}
+
+static heed_real score_of(const heed_attention *a, int64_t i, int64_t j) {
+    heed_real unused;
+    return score_and_slope(a, i, j, &unused);
 }
 
 /* 0 instead of -infinity, so that exp(score - it) is 0 there and NaN stays NaN. */
@@ -138,19 +150,20 @@ static void add_scaled(int64_t n, heed_real s, const heed_real *x, heed_real *su
 }
 
 /* One pair. weight w = exp(score - lse), through dropout w' = w keep:
- *   d_v += w' d_out,   d_score = w (keep d_out.v - d_out.out),   d_q += scale d_score k,   d_k +=
- * scale d_score q. */
+ *   d_v += w' d_out,   d_score = w (keep d_out.v - d_out.out),
+ *   d_q += scale slope d_score k,   d_k += scale slope d_score q,   slope of the cap. */
 static void pair_back(const heed_attention *a, int64_t i, int64_t j, heed_real share) {
     int64_t row = heed_key_row(a, j);
     const heed_real *d_out = a->d_out + i * a->d_out_stride;
-    heed_real w = heed_ref_exp(score_of(a, i, j) - a->lse[i]), keep = kept(a, i, j);
+    heed_real slope, score = score_and_slope(a, i, j, &slope);
+    heed_real w = heed_ref_exp(score - a->lse[i]), keep = kept(a, i, j);
     heed_real d_w = keep * heed_ref_dot(a->value_width, d_out, a->v + row * a->v_stride);
-    heed_real d_score = w * (d_w - share);
+    heed_real d_score = w * (d_w - share), d_dot = a->scale * (slope * d_score);
     add_scaled(a->value_width, w * keep, d_out, a->d_v + j * a->d_v_stride);
-    add_scaled(a->width, a->scale * d_score, a->q + i * a->q_stride, a->d_k + j * a->d_k_stride);
-    add_scaled(a->width, a->scale * d_score, a->k + row * a->k_stride, a->d_q + i * a->d_q_stride);
+    add_scaled(a->width, d_dot, a->q + i * a->q_stride, a->d_k + j * a->d_k_stride);
+    add_scaled(a->width, d_dot, a->k + row * a->k_stride, a->d_q + i * a->d_q_stride);
     if (a->d_bias) {
-        a->d_bias[a->k_pos[j] - a->q_pos[i]] += d_score;
+        a->d_bias[heed_bias_place(a, heed_distance(a, i, j))] += d_score;
     }
 }
 

@@ -51,6 +51,15 @@ static heed_real gelu(heed_real x) {
 static heed_real silu(heed_real x) {
     return x * sigmoid(x);
 }
+static heed_real hyper(heed_real x) { /* the hyperbolic tangent */
+    return heed_ref_tanh(x);
+}
+static heed_real quick_gelu(heed_real x) {
+    return x * sigmoid(R(1.702) * x);
+}
+static heed_real relu2(heed_real x) {
+    return relu(x) * relu(x);
+}
 /* 0.5 x (1 + tanh(y)) = x sigmoid(2 y), y = sqrt(2/pi) (x + 0.044715 x^3) */
 static heed_real gelu_tanh(heed_real x) {
     return x * sigmoid(R(1.5957691216057308) * (x + R(0.044715) * x * x * x));
@@ -67,6 +76,21 @@ static heed_real silu_slope(heed_real x, heed_real dy) {
     heed_real s = sigmoid(x);
     return dy * (s + x * s * (1 - s));
 }
+static heed_real hyper_slope(heed_real x, heed_real dy) {
+    heed_real y = heed_ref_tanh(x);
+    return dy * (1 - y * y);
+}
+static heed_real sigmoid_slope(heed_real x, heed_real dy) {
+    heed_real s = sigmoid(x);
+    return dy * (s * (1 - s));
+}
+static heed_real quick_gelu_slope(heed_real x, heed_real dy) {
+    heed_real s = sigmoid(R(1.702) * x);
+    return dy * (s + R(1.702) * x * s * (1 - s));
+}
+static heed_real relu2_slope(heed_real x, heed_real dy) {
+    return x > 0 ? 2 * x * dy : 0;
+}
 /* Beyond +-16 the bell s (1 - s) is 0, and so must be its product with the slope. */
 static heed_real gelu_tanh_slope(heed_real x, heed_real dy) {
     heed_real s = sigmoid(R(1.5957691216057308) * (x + R(0.044715) * x * x * x));
@@ -75,43 +99,48 @@ static heed_real gelu_tanh_slope(heed_real x, heed_real dy) {
     return dy * (s + near * s * (1 - s) * slope);
 }
 
-#define EACH(f)                                                                                    \
-    for (int64_t i = 0; i < n; i++)                                                                \
-    out[i] = f
+/* A function and its slope over n numbers. */
+#define OVER_ALL(name)                                                                             \
+    static void name##_all(int64_t n, const heed_real *x, heed_real *out) {                        \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            out[i] = name(x[i]);                                                                   \
+        }                                                                                          \
+    }                                                                                              \
+    static void name##_slopes(int64_t n, const heed_real *x, const heed_real *dy,                  \
+                              heed_real *out) {                                                    \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            out[i] = name##_slope(x[i], dy[i]);                                                    \
+        }                                                                                          \
+    }
+
+OVER_ALL(relu)
+OVER_ALL(gelu)
+OVER_ALL(gelu_tanh)
+OVER_ALL(silu)
+OVER_ALL(hyper)
+OVER_ALL(sigmoid)
+OVER_ALL(quick_gelu)
+OVER_ALL(relu2)
+
+static const struct {
+    void (*all)(int64_t n, const heed_real *x, heed_real *out);
+    void (*slopes)(int64_t n, const heed_real *x, const heed_real *dy, heed_real *out);
+} ACTIVATION[] = {[HEED_RELU] = {relu_all, relu_slopes},
+                  [HEED_GELU] = {gelu_all, gelu_slopes},
+                  [HEED_GELU_TANH] = {gelu_tanh_all, gelu_tanh_slopes},
+                  [HEED_SILU] = {silu_all, silu_slopes},
+                  [HEED_TANH] = {hyper_all, hyper_slopes},
+                  [HEED_SIGMOID] = {sigmoid_all, sigmoid_slopes},
+                  [HEED_QUICK_GELU] = {quick_gelu_all, quick_gelu_slopes},
+                  [HEED_RELU2] = {relu2_all, relu2_slopes}};
 
 static void act(heed_activation f, int64_t n, const heed_real *x, heed_real *out) {
-    switch (f) {
-    case HEED_RELU:
-        EACH(relu(x[i]));
-        break;
-    case HEED_GELU:
-        EACH(gelu(x[i]));
-        break;
-    case HEED_GELU_TANH:
-        EACH(gelu_tanh(x[i]));
-        break;
-    case HEED_SILU:
-        EACH(silu(x[i]));
-        break;
-    }
+    ACTIVATION[f].all(n, x, out);
 }
 
 static void act_back(heed_activation f, int64_t n, const heed_real *x, const heed_real *dy,
                      heed_real *out) {
-    switch (f) {
-    case HEED_RELU:
-        EACH(relu_slope(x[i], dy[i]));
-        break;
-    case HEED_GELU:
-        EACH(gelu_slope(x[i], dy[i]));
-        break;
-    case HEED_GELU_TANH:
-        EACH(gelu_tanh_slope(x[i], dy[i]));
-        break;
-    case HEED_SILU:
-        EACH(silu_slope(x[i], dy[i]));
-        break;
-    }
+    ACTIVATION[f].slopes(n, x, dy, out);
 }
 
 static void adam(const heed_adam *a, int64_t n, const heed_real *grad, heed_real *w, heed_real *m,

@@ -165,10 +165,14 @@ static void turn(heed_real c, heed_real s, heed_real a, heed_real b, heed_real *
     *out_b = b * c + a * s;
 }
 
-static void rope(int64_t heads, int64_t d, bool interleaved, const heed_real *cosine,
-                 const heed_real *sine, const heed_real *x, heed_real *out) {
-    int64_t half = d / 2, step = interleaved ? 1 : half, stride = interleaved ? 2 : 1;
+static void rope(int64_t heads, int64_t d, int64_t turned, bool interleaved,
+                 const heed_real *cosine, const heed_real *sine, const heed_real *x,
+                 heed_real *out) {
+    int64_t half = turned / 2, step = interleaved ? 1 : half, stride = interleaved ? 2 : 1;
     for (int64_t h = 0; h < heads; h++, x += d, out += d) {
+        for (int64_t i = turned; i < d; i++) {
+            out[i] = x[i];
+        }
         for (int64_t i = 0; i < half; i++) {
             int64_t at = i * stride;
             turn(cosine[i], sine[i], x[at], x[at + step], out + at, out + at + step);

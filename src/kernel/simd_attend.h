@@ -253,7 +253,20 @@ static inline void gather_bias(const heed_attention *a, const piece *p, int64_t 
                                float bias[PIECE]) {
     for (int c = 0; c < p->count; c++) {
         int j = p->list[c];
-        bias[j] = a->bias[a->k_pos[p->key0 + j] - a->q_pos[p->i0 + i]];
+        bias[j] = heed_bias_of(a, p->i0 + i, p->key0 + j);
+    }
+}
+
+/* Dot products of query i to capped scores, in place; how these grow goes to slope, or NULL. */
+KERNEL void cap_row(const heed_attention *a, const piece *p, int64_t i, float *score,
+                    float *slope) {
+    vec factor = v_set(a->scale), cap = v_set(a->cap), one = v_set(1.0f);
+    for (int64_t at = 0; at < p->span[i]; at += LANES) {
+        vec t = v_tanh(v_div(v_mul(v_load(score + at), factor), cap));
+        v_store(score + at, v_mul(cap, t));
+        if (slope) {
+            v_store(slope + at, v_fnma(t, t, one));
+        }
     }
 }
 

@@ -23,10 +23,13 @@ static inline float finite_max(float max) {
  * to a->weights too where somebody watches. */
 WORD float score_row(const heed_attention *a, const piece *p, int64_t i, float *score) {
     float bias[PIECE] = {0};
-    if (a->bias) {
+    if (heed_has_bias(a)) {
         gather_bias(a, p, i, bias);
     }
-    vec max = v_set(-INFINITY), low = max, factor = v_set(a->scale);
+    if (a->cap != 0) {
+        cap_row(a, p, i, score, NULL);
+    }
+    vec max = v_set(-INFINITY), low = max, factor = v_set(a->cap != 0 ? 1.0f : a->scale);
     for (int64_t at = 0; at < p->span[i]; at += LANES) {
         vec x = v_fma(v_load(score + at), factor, v_load(bias + at));
         x = v_if_bit(p->allowed[i] >> at, x, low);

@@ -3,7 +3,7 @@
  *
  * With weight w = exp(score - lse), through dropout w' = w keep:
  *   d_v += w' d_out,             d_score = w (keep d_out.v - d_out.out),
- *   d_q += scale d_score k,      d_k += scale d_score q
+ *   d_q += scale slope d_score k, d_k += scale slope d_score q, slope of the cap (1: none)
  * Source: Dao et al. 2022, alg. 4.
  * SPDX-License-Identifier: MIT
  */
@@ -26,15 +26,19 @@ KERNEL void scores_back(const heed_attention *a, back *b, int64_t i) {
     const piece *p = &b->p;
     float bias[PIECE] = {0}, *w = b->weight[i], *d = b->d_score[i];
     uint8_t kept[PIECE] = {0};
-    if (a->bias) {
+    float slope[PIECE];
+    if (heed_has_bias(a)) {
         gather_bias(a, p, i, bias);
+    }
+    if (a->cap != 0) {
+        cap_row(a, p, i, w, slope);
     }
     if (a->keep) {
         gather_kept(a, p, i, kept);
     }
     const float *out = a->out + (p->i0 + i) * a->out_stride;
     vec share = v_set(dot_row(a->value_width, b->d_out[i], out)), lse = v_set(a->lse[p->i0 + i]);
-    vec factor = v_set(a->scale), keep = v_set(1.0f);
+    vec factor = v_set(a->cap != 0 ? 1.0f : a->scale), keep = v_set(1.0f);
     for (int64_t at = 0; at < p->span[i]; at += LANES) {
         if (a->keep) {
             keep = v_mul(v_load_bytes(kept + at), v_set(a->keep_scale));
@@ -46,11 +50,14 @@ KERNEL void scores_back(const heed_attention *a, back *b, int64_t i) {
     if (a->d_bias) {
         for (uint64_t rest = p->allowed[i]; rest; rest &= rest - 1) {
             int j = heed_lowest_bit(rest);
-            a->d_bias[a->k_pos[p->key0 + j] - a->q_pos[p->i0 + i]] += d[j];
+            int64_t distance = heed_distance(a, p->i0 + i, p->key0 + j);
+            a->d_bias[heed_bias_place(a, distance)] += d[j];
         }
     }
+    factor = v_set(a->scale);
     for (int64_t at = 0; at < p->span[i]; at += LANES) {
-        v_store(d + at, v_mul(factor, v_load(d + at)));
+        vec grown = a->cap != 0 ? v_mul(v_load(slope + at), v_load(d + at)) : v_load(d + at);
+        v_store(d + at, v_mul(factor, grown));
     }
 }
 

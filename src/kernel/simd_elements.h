@@ -41,6 +41,18 @@ KERNEL void act(heed_activation f, int64_t n, const float *x, float *out) {
     case HEED_SILU:
         EACH_OF_ONE(v_silu);
         break;
+    case HEED_TANH:
+        EACH_OF_ONE(v_tanh);
+        break;
+    case HEED_SIGMOID:
+        EACH_OF_ONE(v_sigmoid);
+        break;
+    case HEED_QUICK_GELU:
+        EACH_OF_ONE(v_quick_gelu);
+        break;
+    case HEED_RELU2:
+        EACH_OF_ONE(v_relu2);
+        break;
     }
 }
 
@@ -57,6 +69,18 @@ KERNEL void act_back(heed_activation f, int64_t n, const float *x, const float *
         break;
     case HEED_SILU:
         EACH_OF_TWO(v_silu_back, x, dy);
+        break;
+    case HEED_TANH:
+        EACH_OF_TWO(v_tanh_back, x, dy);
+        break;
+    case HEED_SIGMOID:
+        EACH_OF_TWO(v_sigmoid_back, x, dy);
+        break;
+    case HEED_QUICK_GELU:
+        EACH_OF_TWO(v_quick_gelu_back, x, dy);
+        break;
+    case HEED_RELU2:
+        EACH_OF_TWO(v_relu2_back, x, dy);
         break;
     }
 }

@@ -58,6 +58,19 @@ WORD vec v_sigmoid(vec x) {
     return v_div(v_set(1.0f), v_add(v_set(1.0f), v_exp(v_sub(v_zero(), x))));
 }
 
+/* As heed_ref_tanh. */
+WORD vec v_tanh(vec x) {
+    vec size = v_abs(x), z = v_mul(x, x);
+    vec p = v_fma(v_set(-0x1.75e1ccp-8f), z, v_set(0x1.52269cp-6f));
+    p = v_fma(p, z, v_set(-0x1.b83c5ap-5f));
+    p = v_fma(p, z, v_set(0x1.110726p-3f));
+    p = v_fma(p, z, v_set(-0x1.555532p-2f));
+    vec e = v_exp(v_add(size, size));
+    vec far = v_sub(v_set(1.0f), v_div(v_set(2.0f), v_add(e, v_set(1.0f))));
+    far = v_if_less(x, v_zero(), v_sub(v_zero(), far), far);
+    return v_if_less(size, v_set(0.625f), v_fma(p, v_mul(z, x), x), far);
+}
+
 /* 2 sqrt(2/pi) (x + 0.044715 x^3): 0.5 (1 + tanh) of half of it is its logistic function. */
 WORD vec v_gelu_angle(vec x) {
     vec cube = v_mul(v_mul(x, x), x);
@@ -77,6 +90,14 @@ WORD vec v_silu(vec x) {
     return v_mul(x, v_sigmoid(x));
 }
 
+WORD vec v_quick_gelu(vec x) {
+    return v_mul(x, v_sigmoid(v_mul(v_set(1.702f), x)));
+}
+WORD vec v_relu2(vec x) {
+    vec y = v_relu(x);
+    return v_mul(y, y);
+}
+
 WORD vec v_relu_back(vec x, vec dy) {
     return v_if_less(v_zero(), x, dy, v_zero());
 }
@@ -87,6 +108,21 @@ WORD vec v_gelu_back(vec x, vec dy) {
 WORD vec v_silu_back(vec x, vec dy) {
     vec s = v_sigmoid(x);
     return v_mul(dy, v_fma(v_mul(x, s), v_sub(v_set(1.0f), s), s));
+}
+WORD vec v_tanh_back(vec x, vec dy) {
+    vec y = v_tanh(x);
+    return v_mul(dy, v_fnma(y, y, v_set(1.0f)));
+}
+WORD vec v_sigmoid_back(vec x, vec dy) {
+    vec s = v_sigmoid(x);
+    return v_mul(dy, v_mul(s, v_sub(v_set(1.0f), s)));
+}
+WORD vec v_quick_gelu_back(vec x, vec dy) {
+    vec y = v_mul(v_set(1.702f), x), s = v_sigmoid(y);
+    return v_mul(dy, v_fma(v_mul(y, s), v_sub(v_set(1.0f), s), s));
+}
+WORD vec v_relu2_back(vec x, vec dy) {
+    return v_if_less(v_zero(), x, v_mul(v_add(x, x), dy), v_zero());
 }
 /* Beyond +-16 the bell s (1 - s) is 0, and so must be its product with the slope. */
 WORD vec v_gelu_tanh_back(vec x, vec dy) {

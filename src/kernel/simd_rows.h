@@ -200,14 +200,15 @@ WORD void turn_halves(int64_t half, const float *cosine, const float *sine, cons
     });
 }
 
-KERNEL void rope(int64_t heads, int64_t d, bool interleaved, const float *cosine, const float *sine,
-                 const float *x, float *out) {
+KERNEL void rope(int64_t heads, int64_t d, int64_t turned, bool interleaved, const float *cosine,
+                 const float *sine, const float *x, float *out) {
     for (int64_t h = 0; h < heads; h++, x += d, out += d) {
         if (interleaved) {
-            turn_neighbours(d, cosine, sine, x, out);
+            turn_neighbours(turned, cosine, sine, x, out);
         } else {
-            turn_halves(d / 2, cosine, sine, x, out);
+            turn_halves(turned / 2, cosine, sine, x, out);
         }
+        EACH(d - turned, v_put(out + turned + at, left, v_get(x + turned + at, left)););
     }
 }
 

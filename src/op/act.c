@@ -1,7 +1,8 @@
 /* act.c: activations, element by element; dx = dy f'(x).
  *
  *   relu max(x, 0); gelu x P(x), P the normal distribution; gelu_tanh its approximation by tanh
- * (Hendrycks and Gimpel 2016); silu x / (1 + exp(-x)) (Elfwing et al. 2017)
+ * (Hendrycks and Gimpel 2016); silu x / (1 + exp(-x)) (Elfwing et al. 2017); quick_gelu x / (1
+ * + exp(-1.702 x)) (Hendrycks and Gimpel 2016); relu2 max(x, 0)^2 (So et al. 2021)
  * SPDX-License-Identifier: MIT
  */
 #include "heed_ops.h"
@@ -65,6 +66,18 @@ bool heed_activation_of(heed_build *b, heed_act_kind kind, heed_activation *f) {
         return true;
     case HEED_ACT_SILU:
         *f = HEED_SILU;
+        return true;
+    case HEED_ACT_TANH:
+        *f = HEED_TANH;
+        return true;
+    case HEED_ACT_SIGMOID:
+        *f = HEED_SIGMOID;
+        return true;
+    case HEED_ACT_QUICK_GELU:
+        *f = HEED_QUICK_GELU;
+        return true;
+    case HEED_ACT_RELU2:
+        *f = HEED_RELU2;
         return true;
     }
     heed_refuse(b, HEED_VALUE, "there is no activation number %d", (int)kind);

@@ -1,6 +1,6 @@
 /* attention.c: scaled dot-product attention: shape rules and the forward pass.
  *
- *   out_i = sum over allowed j of softmax_j(scale q_i k_j' + bias) v_j, for each head
+ *   out_i = sum over allowed j of softmax_j(capped(scale q_i k_j') + bias) v_j, for each head
  * Method: a task is a block of queries of one sequence and head; the kernel walks over its keys in
  * pieces and never builds the matrix of weights unless somebody watches it. With a cache the new
  * keys and values are put into their rows first, and the keys are the sequence's rows of the cache.
@@ -172,6 +172,10 @@ static bool options_fit(heed_build *b, const heed_attention_options *o) {
         heed_refuse(b, HEED_VALUE, "the scale of attention is not finite");
         return false;
     }
+    if (!(o->softcap >= 0) || !isfinite(o->softcap)) {
+        heed_refuse(b, HEED_VALUE, "scores cannot be capped at %g", o->softcap);
+        return false;
+    }
     return heed_check_share(b, "dropout on attention weights", o->dropout);
 }
 
@@ -190,6 +194,7 @@ static heed_attend_attr attr_of(heed_build *b, heed_value q, heed_value k, heed_
     a.width = (int32_t)(heed_columns(b, q) / a.heads);
     a.value_width = (int32_t)(heed_columns(b, v) / a.kv_heads);
     a.scale = o->scale != 0 ? o->scale : 1 / sqrt((double)a.width);
+    a.cap = o->softcap;
     a.dropout = heed_build_trains(b) ? o->dropout : 0;
     a.stream = heed_path_hash(b, "weights");
     a.t5 = o->buckets.id != 0;
@@ -197,14 +202,6 @@ static heed_attend_attr attr_of(heed_build *b, heed_value q, heed_value k, heed_
     a.queries = heed_space_of(b, q).id;
     a.keys = heed_space_of(b, k).id;
     return a;
-}
-
-/* Distances are looked up in a table as wide as the plan's longest sequence. */
-static void limit_positions(heed_build *b, const heed_attend_attr *a) {
-    if (heed_attend_biased(a)) {
-        heed_limit_positions(b, (heed_space){a->queries});
-        heed_limit_positions(b, (heed_space){a->keys});
-    }
 }
 
 heed_value heed_attend(heed_build *b, heed_value q, heed_value k, heed_value v,
@@ -225,7 +222,6 @@ heed_value heed_attend(heed_build *b, heed_value q, heed_value k, heed_value v,
         in[HEED_ATTEND_BUCKET_OF] =
             heed_attend_bucket_of(b, heed_shape_of(b, o->buckets).rows, a.max_distance, a.causal);
     }
-    limit_positions(b, &a);
     if (o->cache && a.queries == a.keys && !heed_build_trains(b)) {
         heed_want_cache(b, o->cache, heed_columns(b, k), heed_columns(b, v));
     }

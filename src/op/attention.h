@@ -12,7 +12,7 @@
 
 typedef struct {
     uint64_t stream; /* of the dropout on the weights */
-    double scale, dropout;
+    double scale, dropout, cap;
     int64_t window, max_distance;
     int32_t heads, kv_heads, width, value_width; /* of one head */
     uint32_t queries, keys;                      /* row spaces */
@@ -47,7 +47,7 @@ typedef struct {
     const int32_t *join;
     bool cached;
     heed_cache_view cache;
-    int64_t reach; /* distances lie in [-reach, reach] */
+    int64_t reach; /* T5: the table holds distances in [-reach, reach] */
     heed_drop drop;
     int64_t keep_stride;
     /* In scratch: */
@@ -86,7 +86,8 @@ heed_attention heed_attend_call(const heed_attend_frame *f, heed_attend_block *b
                                 int64_t lane);
 
 /* attention_bias.c */
-bool heed_attend_biased(const heed_attend_attr *a);
+/* ALiBi's slope of a head. */
+double heed_attend_slope(int64_t heads, int64_t head);
 /* Fills the table of biases by distance. */
 void heed_attend_fill_bias(const heed_attend_frame *f);
 /* Adds the gradient by distance of one head to the gradient of the bucket table, and clears it

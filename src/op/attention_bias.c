@@ -17,17 +17,13 @@
 #include <math.h>
 #include <string.h>
 
-bool heed_attend_biased(const heed_attend_attr *a) {
-    return a->alibi || a->t5;
-}
-
 /* ---- ALiBi ---- */
 
 static double slope_of_power(int64_t power, int64_t i) {
     return exp2(-8.0 * (double)(i + 1) / (double)power);
 }
 
-static double alibi_slope(int64_t heads, int64_t head) {
+double heed_attend_slope(int64_t heads, int64_t head) {
     int64_t power = 1;
     while (2 * power <= heads) {
         power *= 2;
@@ -86,14 +82,13 @@ heed_value heed_attend_bucket_of(heed_build *b, int64_t buckets, int64_t max_dis
     return heed_record_shared(b, &BUCKETS, &attr, sizeof attr, 0, NULL, 1, &shape);
 }
 
-/* Bucket of a distance of any size: beyond max_distance all share the last. */
+/* Bucket of a distance in [-reach, reach]. */
 static int32_t bucket_at(const heed_attend_frame *f, int64_t distance) {
     const int32_t *bucket = f->w->in[HEED_ATTEND_BUCKET_OF].data;
-    int64_t most = f->a->max_distance;
-    return bucket[heed_max(-most, heed_min(most, distance)) + most];
+    return bucket[distance + f->reach];
 }
 
-/* ---- Tables by distance ---- */
+/* ---- Tables by distance: beyond max_distance all share the last bucket ---- */
 
 static int64_t span_of(const heed_attend_frame *f) {
     return 2 * f->reach + 1;
@@ -104,12 +99,8 @@ static void fill_heads(void *ctx, int64_t from, int64_t to) {
     const heed_real *table = f->w->in[HEED_ATTEND_BUCKETS].data;
     for (int64_t h = from; h < to; h++) {
         heed_real *zero = f->bias + h * span_of(f) + f->reach;
-        double slope = f->a->alibi ? alibi_slope(f->a->heads, h) : 0;
         for (int64_t d = -f->reach; d <= f->reach; d++) {
-            zero[d] = (heed_real)(-slope * (double)(d < 0 ? -d : d));
-            if (table) {
-                zero[d] += table[bucket_at(f, d) * f->a->heads + h];
-            }
+            zero[d] = table[bucket_at(f, d) * f->a->heads + h];
         }
     }
 }

@@ -25,7 +25,7 @@ static void *take(arena *m, int64_t count, size_t size) {
     return p;
 }
 
-/* The longest list of keys, and the farthest position, that the plan allows for. */
+/* The longest list of keys that the plan allows for. */
 static int64_t most_keys(const heed_attend_frame *f) {
     return f->cached ? heed_work_cache_longest(f->w) : f->k.longest;
 }
@@ -36,7 +36,7 @@ static void lay_out(heed_attend_frame *f, arena *m) {
     bool back = f->w->n_in == HEED_ATTEND_BACK_INPUTS;
     f->first_block = take(m, f->q.n + 1, sizeof *f->first_block);
     f->first_pair = take(m, f->q.n + 1, sizeof *f->first_pair);
-    if (heed_attend_biased(a)) {
+    if (a->t5) {
         f->bias = take(m, span, sizeof *f->bias);
     }
     if (a->t5 && back) {
@@ -55,7 +55,7 @@ static heed_attend_frame capacity_frame(const heed_work *w) {
     f.q = heed_work_cut(&planning, f.a->queries);
     f.k = heed_work_cut(&planning, f.a->keys);
     f.cached = heed_work_cache(&planning, &f.cache);
-    f.reach = heed_max(heed_max(f.q.longest, f.k.longest), heed_work_cache_longest(w)) - 1;
+    f.reach = f.a->max_distance;
     f.keep_stride = most_keys(&f);
     return f;
 }
@@ -186,7 +186,10 @@ heed_attention heed_attend_call(const heed_attend_frame *f, heed_attend_block *b
     }
     if (f->bias) {
         c.bias = f->bias + head * (2 * f->reach + 1) + f->reach;
+        c.bias_reach = f->reach;
     }
+    c.slope = a->alibi ? heed_attend_slope(a->heads, head) : 0;
+    c.cap = (heed_real)a->cap;
     if (f->keep) {
         set_dropout(f, block, head, lane, &c);
     }

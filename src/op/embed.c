@@ -1,7 +1,7 @@
 /* embed.c: rows of a table, times a number.
  *
- *   table V x d, ids R x 1  ->  out R x d,  out_r = scale * table[ids_r]
- *   d_table[v] = sum of scale * d_out_r over the rows r with ids_r = v, in order of r;
+ *   table V x d, ids R x 1  ->  out R x d,  out_r = scale * table[ids_r + offset]
+ *   d_table[v] = sum of scale * d_out_r over the rows r with ids_r + offset = v, in order of r;
  *                0 for v = still
  *
  * Backward: each task owns the ids of one remainder, so frequent ids, which tokenizers number
@@ -14,11 +14,13 @@
 #include "op/gemm.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct {
     double scale;
-    int64_t still; /* id whose row gets no gradient, -1: none */
+    int64_t still;  /* row that gets no gradient, -1: none */
+    int64_t offset; /* row id + offset */
 } embed_attr;
 
 static void copy_rows(void *ctx, int64_t from, int64_t to) {
@@ -29,10 +31,11 @@ static void copy_rows(void *ctx, int64_t from, int64_t to) {
     const int32_t *ids = w->in[1].data;
     heed_real *out = w->out[0].data;
     for (int64_t r = from; r < to; r++) {
+        const heed_real *row = table + (ids[r] + a->offset) * d;
         if (a->scale == 1) {
-            memcpy(out + r * d, table + ids[r] * d, (size_t)d * sizeof *out);
+            memcpy(out + r * d, row, (size_t)d * sizeof *out);
         } else {
-            w->kernels->scale(d, (heed_real)a->scale, table + ids[r] * d, out + r * d);
+            w->kernels->scale(d, (heed_real)a->scale, row, out + r * d);
         }
     }
 }
@@ -63,9 +66,10 @@ static void scatter_task(void *ctx, int64_t i) {
     const heed_real *d_out = dy->data;
     const int32_t *ids = j->w->in[1].data;
     for (int64_t r = 0; r < dy->rows; r++) {
-        if ((ids[r] & (j->tasks - 1)) == i && ids[r] != a->still) {
+        int64_t row = ids[r] + a->offset;
+        if ((row & (j->tasks - 1)) == i && row != a->still) {
             add_scaled(dy->cols, (heed_real)a->scale, d_out + r * dy->cols,
-                       j->sum + ids[r] * dy->cols);
+                       j->sum + row * dy->cols);
         }
     }
 }
@@ -104,12 +108,7 @@ static void grad(heed_build *b, const void *attr, const heed_value *in, const he
 
 static const heed_op EMBED = {.name = "embed", .run = run, .grad = grad};
 
-heed_value heed_embed(heed_build *b, heed_value table, heed_value ids, double scale) {
-    return heed_embed_except(b, table, ids, scale, -1);
-}
-
-heed_value heed_embed_except(heed_build *b, heed_value table, heed_value ids, double scale,
-                             int64_t still) {
+static heed_value embed(heed_build *b, heed_value table, heed_value ids, const embed_attr *attr) {
     heed_shape ts = heed_shape_of(b, table), is = heed_shape_of(b, ids);
     if (!table.id || !ids.id) {
         return (heed_value){0};
@@ -122,9 +121,30 @@ heed_value heed_embed_except(heed_build *b, heed_value table, heed_value ids, do
                            "an embedding wants one integer in each row, not %" PRId64 " columns",
                            is.cols);
     }
-    heed_limit_ints(b, ids, ts.rows, -1, "the table");
-    embed_attr attr = {.scale = scale, .still = still};
+    if (attr->offset < 0 || attr->offset >= ts.rows) {
+        return heed_refuse(b, HEED_SHAPE,
+                           "an embedding from row %" PRId64 " on of a table of %" PRId64 " rows",
+                           attr->offset, ts.rows);
+    }
+    char what[64] = "the table";
+    if (attr->offset) {
+        snprintf(what, sizeof what, "the table behind its first %" PRId64 " rows", attr->offset);
+    }
+    heed_limit_ints(b, ids, ts.rows - attr->offset, -1, what);
     heed_shape out = heed_like(b, ids, ts.cols);
     out.cell = HEED_CELL_NUMBER;
-    return heed_record(b, &EMBED, &attr, sizeof attr, 2, (heed_value[]){table, ids}, 1, &out);
+    return heed_record(b, &EMBED, attr, sizeof *attr, 2, (heed_value[]){table, ids}, 1, &out);
+}
+
+heed_value heed_embed(heed_build *b, heed_value table, heed_value ids, double scale) {
+    return embed(b, table, ids, &(embed_attr){.scale = scale, .still = -1});
+}
+
+heed_value heed_embed_except(heed_build *b, heed_value table, heed_value ids, double scale,
+                             int64_t still) {
+    return embed(b, table, ids, &(embed_attr){.scale = scale, .still = still});
+}
+
+heed_value heed_embed_from(heed_build *b, heed_value table, heed_value ids, int64_t offset) {
+    return embed(b, table, ids, &(embed_attr){.scale = 1, .still = -1, .offset = offset});
 }

@@ -1,8 +1,8 @@
-/* pool.c: one row for each sequence: the mean of its rows, or its first or last. An empty sequence
- * gives zeros.
+/* pool.c: one row for each sequence: the mean of its rows, its last, or one counted from the first.
+ * A sequence without that row gives zeros.
  *
- *   mean: d_x of every row is d_out / rows of its sequence; first, last: d_out for that row, zero
- * for the others
+ *   mean: d_x of every row is d_out / rows of its sequence; else: d_out for that row, zero for the
+ *   others
  * SPDX-License-Identifier: MIT
  */
 #include "heed_ops.h"
@@ -10,11 +10,13 @@
 #include "op/accumulate.h"
 #include "op/shape.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 typedef struct {
     uint32_t space;
-    heed_pool_kind kind;
+    uint32_t kind; /* heed_pool_kind; FIRST: counted from the first row */
+    int64_t which;
 } pool_attr;
 
 typedef struct {
@@ -22,9 +24,12 @@ typedef struct {
     heed_cut cut;
 } pool_job;
 
-/* The row that stands for the sequence [from, to). */
-static int64_t chosen(heed_pool_kind kind, int64_t from, int64_t to) {
-    return kind == HEED_POOL_FIRST ? from : to - 1;
+/* The row that stands for the sequence [from, to), -1: there is none. */
+static int64_t chosen(const pool_attr *a, int64_t from, int64_t to) {
+    if (a->kind == HEED_POOL_FIRST) {
+        return a->which < to - from ? from + a->which : -1;
+    }
+    return from < to ? to - 1 : -1;
 }
 
 static void pool_one(const pool_job *j, int64_t from, int64_t to, heed_real *out) {
@@ -32,11 +37,14 @@ static void pool_one(const pool_job *j, int64_t from, int64_t to, heed_real *out
     int64_t d = j->w->in[0].cols;
     const heed_real *x = j->w->in[0].data;
     memset(out, 0, (size_t)d * sizeof *out);
-    if (from == to) {
+    if (a->kind != HEED_POOL_MEAN) {
+        int64_t row = chosen(a, from, to);
+        if (row >= 0) {
+            memcpy(out, x + row * d, (size_t)d * sizeof *out);
+        }
         return;
     }
-    if (a->kind != HEED_POOL_MEAN) {
-        memcpy(out, x + chosen(a->kind, from, to) * d, (size_t)d * sizeof *out);
+    if (from == to) {
         return;
     }
     j->w->kernels->column_sums(to - from, d, d, x + from * d, out);
@@ -76,8 +84,9 @@ static void back_one(const pool_job *j, int64_t from, int64_t to, const heed_rea
         return;
     }
     memset(dx + from * d, 0, (size_t)((to - from) * d) * sizeof *dx);
-    if (from < to) {
-        memcpy(dx + chosen(a->kind, from, to) * d, dy, (size_t)d * sizeof *dx);
+    int64_t row = chosen(a, from, to);
+    if (row >= 0) {
+        memcpy(dx + row * d, dy, (size_t)d * sizeof *dx);
     }
 }
 
@@ -105,7 +114,7 @@ static void grad(heed_build *b, const void *attr, const heed_value *in, const he
 
 static const heed_op POOL = {.name = "pool", .run = run, .grad = grad};
 
-heed_value heed_pool_rows(heed_build *b, heed_value x, heed_pool_kind kind) {
+static heed_value pool(heed_build *b, heed_value x, heed_pool_kind kind, int64_t which) {
     if (!heed_check_numbers(b, "pooling", x)) {
         return (heed_value){0};
     }
@@ -113,8 +122,19 @@ heed_value heed_pool_rows(heed_build *b, heed_value x, heed_pool_kind kind) {
     if (!sequences.id) {
         return heed_refuse(b, HEED_SHAPE, "pooling wants rows of a row space");
     }
-    pool_attr attr = {.space = space.id, .kind = kind};
+    pool_attr attr = {.space = space.id, .kind = kind, .which = which};
     heed_shape out = heed_like(b, x, heed_columns(b, x));
     out.space = sequences.id;
     return heed_record(b, &POOL, &attr, sizeof attr, 1, &x, 1, &out);
+}
+
+heed_value heed_pool_rows(heed_build *b, heed_value x, heed_pool_kind kind) {
+    return pool(b, x, kind, 0);
+}
+
+heed_value heed_pool_row(heed_build *b, heed_value x, int64_t which) {
+    if (which < 0) {
+        return heed_refuse(b, HEED_VALUE, "there is no row %" PRId64 " in a sequence", which);
+    }
+    return pool(b, x, HEED_POOL_FIRST, which);
 }

@@ -1,8 +1,9 @@
 /* Attention of one head, forward and backward, against the formulas in double.
  *
  * The bounds follow from the arithmetic: a score s is off by e(s) = (width+4) u (sum |q k| scale +
- * |bias| + |s|), a weight, as exp of a difference of scores, by the share 2 max e + (keys + 16) u
- * of itself, and sums add (terms + 2) u.
+ * |bias| + |s|), and by 8 u |s| more where it is capped; the slope of the cap by 2 e(s)/cap + 12 u;
+ * a weight, as exp of a difference of scores, by the share 2 max e + (keys + 16) u of itself, and
+ * sums add (terms + 2) u.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -14,7 +15,8 @@ enum { MAX_KEYS = 200, MAX_QUERIES = 40, MAX_WIDTH = 80, ROWS = 256 };
 
 typedef struct {
     int64_t queries, keys, width, value_width;
-    bool causal, window, mask, bias, drop, gather, watch, steep;
+    bool causal, window, mask, bias, slope, cap, drop, gather, watch, steep;
+    int64_t reach; /* of the bias */
     int shift;
 } setup;
 
@@ -113,6 +115,9 @@ static heed_attention make(const setup *s, dice *d) {
                         .mask = s->mask ? mask : NULL,
                         .mask_stride = MAX_KEYS,
                         .bias = s->bias ? bias + ROWS : NULL,
+                        .bias_reach = s->reach,
+                        .slope = s->slope ? 0.3 : 0,
+                        .cap = s->cap ? 2.5f : 0,
                         .q_pos = q_pos,
                         .k_pos = k_pos,
                         .keep = s->drop ? keep : NULL,
@@ -141,6 +146,7 @@ static heed_attention make(const setup *s, dice *d) {
 
 typedef struct {
     double score[MAX_KEYS], weight[MAX_KEYS], lse, off; /* off: relative error of a weight */
+    double grown[MAX_KEYS], grown_off[MAX_KEYS];        /* slope of the cap, and its error */
     double out[MAX_WIDTH], out_size[MAX_WIDTH], lost[MAX_WIDTH];
 } truth;
 
@@ -157,6 +163,32 @@ static double kept(const heed_attention *a, int64_t i, int64_t j) {
     return a->keep[i * a->keep_stride + j] ? (double)a->keep_scale : 0;
 }
 
+/* The place of a pair's bias, and what the distance adds to the score. */
+static int64_t bias_place(const heed_attention *a, int64_t i, int64_t j) {
+    int64_t d = (int64_t)a->k_pos[j] - a->q_pos[i], most = a->bias_reach;
+    return d < -most ? -most : d > most ? most : d;
+}
+static double bias_of(const heed_attention *a, int64_t i, int64_t j, double *size) {
+    double far = a->slope * fabs((double)a->k_pos[j] - (double)a->q_pos[i]);
+    double b = a->bias ? (double)a->bias[bias_place(a, i, j)] : 0;
+    *size = far + fabs(b);
+    return b - far;
+}
+
+/* Caps a score that is off by e; returns the error of the result. */
+static double cap_score(const heed_attention *a, int64_t j, double e, truth *t) {
+    double s = t->score[j], cap = (double)a->cap;
+    t->grown[j] = 1;
+    t->grown_off[j] = 0;
+    if (cap == 0) {
+        return e;
+    }
+    t->score[j] = cap * tanh(s / cap);
+    t->grown[j] = 1 - tanh(s / cap) * tanh(s / cap);
+    t->grown_off[j] = 2 * e / cap + 12 * U;
+    return e + 8 * U * fabs(s);
+}
+
 static void true_scores(const heed_attention *a, int64_t i, truth *t) {
     double worst = 0, max = -INFINITY, sum = 0;
     for (int64_t j = 0; j < a->keys; j++) {
@@ -169,10 +201,13 @@ static void true_scores(const heed_attention *a, int64_t i, truth *t) {
             s += y;
             size += fabs(y);
         }
-        double b = a->bias ? (double)a->bias[a->k_pos[j] - a->q_pos[i]] : 0;
-        t->score[j] = (double)a->scale * s + b;
-        worst = fmax(worst, (double)(a->width + 4) * U *
-                                (size * (double)a->scale + fabs(b) + fabs(t->score[j])));
+        double b_size, b = bias_of(a, i, j, &b_size);
+        t->score[j] = (double)a->scale * s;
+        double off = (double)(a->width + 4) * U * (size * (double)a->scale + fabs(t->score[j]));
+        off = cap_score(a, j, off, t);
+        t->score[j] += b;
+        off += (double)(a->width + 4) * U * (b_size + fabs(t->score[j]));
+        worst = fmax(worst, off);
         max = fmax(max, t->score[j]);
     }
     for (int64_t j = 0; j < a->keys; j++) {
@@ -227,7 +262,8 @@ static double want_bias[2 * ROWS], size_bias[2 * ROWS];
 
 static void add_pair(const heed_attention *a, int64_t i, int64_t j, const truth *t, double d_score,
                      double off) {
-    double w = t->weight[j] * kept(a, i, j);
+    double w = t->weight[j] * kept(a, i, j), d_dot = d_score * t->grown[j];
+    double dot_off = off * (t->grown[j] + t->grown_off[j]) + fabs(d_score) * t->grown_off[j];
     for (int64_t x = 0; x < a->value_width; x++) {
         double y = w * (double)a->d_out[i * a->d_out_stride + x];
         want_v[j * a->value_width + x] += y;
@@ -237,14 +273,14 @@ static void add_pair(const heed_attention *a, int64_t i, int64_t j, const truth 
     for (int64_t x = 0; x < a->width; x++) {
         double from_q = (double)a->scale * (double)a->q[i * a->q_stride + x];
         double from_k = (double)a->scale * (double)key_of(a, j)[x];
-        want_k[j * a->width + x] += d_score * from_q;
-        size_k[j * a->width + x] += off * fabs(from_q);
-        want_q[i * a->width + x] += d_score * from_k;
-        size_q[i * a->width + x] += off * fabs(from_k);
+        want_k[j * a->width + x] += d_dot * from_q;
+        size_k[j * a->width + x] += dot_off * fabs(from_q);
+        want_q[i * a->width + x] += d_dot * from_k;
+        size_q[i * a->width + x] += dot_off * fabs(from_k);
     }
     if (a->bias) {
-        want_bias[ROWS + a->k_pos[j] - a->q_pos[i]] += d_score;
-        size_bias[ROWS + a->k_pos[j] - a->q_pos[i]] += off;
+        want_bias[ROWS + bias_place(a, i, j)] += d_score;
+        size_bias[ROWS + bias_place(a, i, j)] += off;
     }
 }
 
@@ -311,6 +347,9 @@ static setup random_setup(dice *d) {
                .window = roll(d) % 4 == 0,
                .mask = roll(d) % 3 == 0,
                .bias = roll(d) % 3 == 0,
+               .slope = roll(d) % 4 == 0,
+               .cap = roll(d) % 4 == 0,
+               .reach = roll(d) % 2 ? ROWS - 1 : roll_below(d, 9),
                .drop = roll(d) % 3 == 0,
                .gather = roll(d) % 3 == 0,
                .watch = roll(d) % 2,

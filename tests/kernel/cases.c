@@ -114,6 +114,7 @@ static void check_seen_nan(const heed_kernels *k) {
     const int32_t position[2] = {0, 1};
     a = two_by_two(v, BOTH, out, lse);
     a.bias = bias + 1;
+    a.bias_reach = 1;
     a.q_pos = a.k_pos = position;
     k->attention(&a);
     expect_out(out, 1, 2, 2.339523, 3.339523);

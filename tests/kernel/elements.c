@@ -98,6 +98,15 @@ ACTIVATION(gelu_tanh, HEED_GELU_TANH, x *sigmoid(angle(x)),
                                                    1.5957691216057308 * (1 + 0.134145 * x * x)),
            8 + 4 * fmin(fabs(x), 16) * (1 + 0.134145 * fmin(x * x, 256)))
 
+ACTIVATION(tanh, HEED_TANH, tanh(x), 1 - tanh(x) * tanh(x), 12)
+ACTIVATION(sigmoid, HEED_SIGMOID, sigmoid(x), sigmoid(x) * (1 - sigmoid(x)), 10)
+ACTIVATION(quick_gelu, HEED_QUICK_GELU, x *sigmoid(1.702 * x),
+           sigmoid(1.702 * x) * (1 + 1.702 * x * (1 - sigmoid(1.702 * x))), 8 + 4 * fabs(x))
+ACTIVATION(relu2, HEED_RELU2, x > 0 ? x * x : 0, x > 0 ? 2 * x : 0, 0)
+
+static double bound_sigmoid(float a, float b) {
+    return 6 * U * want_sigmoid(a, b) + 0x1p-126;
+}
 static double bound_act(float a, float b) {
     (void)b;
     return 4 * U * fabs((double)a) + 0x1p-149;
@@ -110,12 +119,16 @@ static double bound_zero(float a, float b) {
 #define SUBJECT(name, bound, exact)                                                                \
     { #name, run_##name, want_##name, bound, exact }
 static const subject SUBJECTS[] = {
-    SUBJECT(add, bound_zero, true),       SUBJECT(mul, bound_zero, true),
-    SUBJECT(scale, bound_zero, true),     SUBJECT(exp, bound_exp, false),
-    SUBJECT(relu, bound_zero, true),      SUBJECT(relu_back, bound_relu_back, true),
-    SUBJECT(gelu, bound_act, false),      SUBJECT(gelu_back, bound_gelu_back, false),
-    SUBJECT(silu, bound_act, false),      SUBJECT(silu_back, bound_silu_back, false),
-    SUBJECT(gelu_tanh, bound_act, false), SUBJECT(gelu_tanh_back, bound_gelu_tanh_back, false),
+    SUBJECT(add, bound_zero, true),         SUBJECT(mul, bound_zero, true),
+    SUBJECT(scale, bound_zero, true),       SUBJECT(exp, bound_exp, false),
+    SUBJECT(relu, bound_zero, true),        SUBJECT(relu_back, bound_relu_back, true),
+    SUBJECT(gelu, bound_act, false),        SUBJECT(gelu_back, bound_gelu_back, false),
+    SUBJECT(silu, bound_act, false),        SUBJECT(silu_back, bound_silu_back, false),
+    SUBJECT(gelu_tanh, bound_act, false),   SUBJECT(gelu_tanh_back, bound_gelu_tanh_back, false),
+    SUBJECT(tanh, bound_act, false),        SUBJECT(tanh_back, bound_tanh_back, false),
+    SUBJECT(sigmoid, bound_sigmoid, false), SUBJECT(sigmoid_back, bound_sigmoid_back, false),
+    SUBJECT(quick_gelu, bound_act, false),  SUBJECT(quick_gelu_back, bound_quick_gelu_back, false),
+    SUBJECT(relu2, bound_zero, true),       SUBJECT(relu2_back, bound_relu2_back, true),
 };
 enum { COUNT = sizeof SUBJECTS / sizeof SUBJECTS[0] };
 
@@ -167,6 +180,27 @@ static void test_elements(void **state) {
     for_each_set(check_elements);
 }
 
+/* tanh in small steps, across the place where its two forms meet: good to 4 u of its own size. */
+static void check_tanh(const heed_kernels *k) {
+    for (double x = -12; x < 12; x += 0.00017) {
+        float a = (float)x, y;
+        k->act(HEED_TANH, 1, &a, &y);
+        check_near((double)y, tanh((double)a), 4 * U * fabs(tanh((double)a)), k->isa, 0, 1);
+    }
+    const float ends[] = {INFINITY, -INFINITY, 0.0f, 0.625f, -0.625f, 0x1p-140f};
+    for (int i = 0; i < 6; i++) {
+        float y;
+        k->act(HEED_TANH, 1, ends + i, &y);
+        check_near((double)y, tanh((double)ends[i]), 4 * U * fabs(tanh((double)ends[i])), k->isa, i,
+                   6);
+    }
+}
+
+static void test_tanh(void **state) {
+    (void)state;
+    for_each_set(check_tanh);
+}
+
 /* exp over its whole range in small steps, and at its ends; NaN stays NaN everywhere. */
 static void check_exp(const heed_kernels *k) {
     for (double x = -90; x < 90; x += 0.003) {
@@ -186,7 +220,7 @@ static void check_exp(const heed_kernels *k) {
     for (int i = 0; i < 3; i++) {
         assert_true(isnan(out[i]));
     }
-    for (int f = HEED_RELU; f <= HEED_SILU; f++) {
+    for (int f = HEED_RELU; f <= HEED_RELU2; f++) {
         k->act((heed_activation)f, 3, nan, out);
         assert_true(isnan(out[0]) && isnan(out[1]) && isnan(out[2]));
     }
@@ -209,6 +243,8 @@ static void check_known(const heed_kernels *k) {
     check_one(k, HEED_GELU, -3, -0.004050);
     check_one(k, HEED_GELU_TANH, -3, -0.003637);
     check_one(k, HEED_SILU, 1, 0.731059);
+    check_one(k, HEED_TANH, 1, 0.761594);
+    check_one(k, HEED_QUICK_GELU, 1, 0.845796);
 }
 
 static void test_known_values(void **state) {
@@ -248,9 +284,8 @@ static void test_sums(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_elements),
-        cmocka_unit_test(test_exp),
-        cmocka_unit_test(test_known_values),
+        cmocka_unit_test(test_elements), cmocka_unit_test(test_exp),
+        cmocka_unit_test(test_tanh),     cmocka_unit_test(test_known_values),
         cmocka_unit_test(test_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,29 +205,6 @@ static void check_norm_back(const heed_kernels *k, int64_t n, int shift, dice *d
     }
 }
 
-static void check_rope(const heed_kernels *k, int64_t n, int shift, dice *d) {
-    enum { HEADS = 3 };
-    int64_t half = n, width = 2 * half;
-    const float *c = walled_fill(&gain_buf, half, 3, d, PLAIN);
-    const float *s = walled_fill(&shift_buf, half, 5, d, PLAIN);
-    for (int interleaved = 0; interleaved < 2; interleaved++) {
-        const float *x = walled_fill(&x_buf, HEADS * width, shift, d, PLAIN);
-        float *out = walled_make(&out_buf, HEADS * width, shift / 2);
-        k->rope(HEADS, width, interleaved, c, s, x, out);
-        walled_check(&out_buf, "rope");
-        for (int64_t i = 0; i < HEADS * half; i++) {
-            int64_t head = i / half * width, pair = i % half;
-            int64_t p = head + (interleaved ? 2 * pair : pair), q = p + (interleaved ? 1 : half);
-            double cx = (double)c[pair], sx = (double)s[pair], a = (double)x[p], b = (double)x[q];
-            double bound = 3 * U * (fabs(a * cx) + fabs(b * sx) + fabs(b * cx) + fabs(a * sx));
-            check_near((double)out[p], a * cx - b * sx, bound, "rope", p, n);
-            check_near((double)out[q], b * cx + a * sx, bound, "rope", q, n);
-        }
-        k->rope(HEADS, width, interleaved, c, s, x, x_buf.p);
-        assert_true(same_bits(x_buf.p, out, HEADS * width));
-    }
-}
-
 /* Sums down columns are plain chains of float additions, so their bits are known. */
 static void check_columns(const heed_kernels *k, int64_t n, int shift, dice *d) {
     int64_t rows = 1 + roll_below(d, 40), stride = n + 3;
@@ -313,8 +290,8 @@ static void check_back(const heed_kernels *k, int64_t n, int shift, dice *d) {
 }
 
 static void (*const CHECKS[])(const heed_kernels *, int64_t, int, dice *) = {
-    check_softmax, check_softmax_back, check_xent,    check_layernorm, check_rmsnorm,
-    check_back,    check_rope,         check_columns, check_adam,
+    check_softmax, check_softmax_back, check_xent,    check_layernorm,
+    check_rmsnorm, check_back,         check_columns, check_adam,
 };
 
 static void check_rows(const heed_kernels *k) {
@@ -367,17 +344,6 @@ static void test_softmax_ends(void **state) {
 }
 
 static void check_known(const heed_kernels *k) {
-    /* width 4, base 10000, position 1 */
-    const float x[4] = {1, 2, 3, 4}, c[2] = {cosf(1), cosf(0.01f)}, s[2] = {sinf(1), sinf(0.01f)};
-    const double want[2][4] = {{-1.984111, 1.959901, 2.462378, 4.019800},
-                               {-1.142640, 1.922076, 2.959851, 4.029800}};
-    for (int interleaved = 0; interleaved < 2; interleaved++) {
-        float y[4];
-        k->rope(1, 4, interleaved, c, s, x, y);
-        for (int i = 0; i < 4; i++) {
-            check_near((double)y[i], want[interleaved][i], 1e-6, "rope", i, 4); /* digits given */
-        }
-    }
     /* logits 2 1 0 -1, target 0: with smoothing 0.1 spread over all four */
     const float logits[4] = {2, 1, 0, -1};
     check_near((double)k->xent(4, 0, logits, 0, NULL), 0.440190, 1e-6, "xent", 0, 4);

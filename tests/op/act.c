@@ -13,6 +13,14 @@ static double want_act(heed_act_kind kind, double x) {
         return 0.5 * x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
     case HEED_ACT_SILU:
         return x / (1 + exp(-x));
+    case HEED_ACT_TANH:
+        return tanh(x);
+    case HEED_ACT_SIGMOID:
+        return 1 / (1 + exp(-x));
+    case HEED_ACT_QUICK_GELU:
+        return x / (1 + exp(-1.702 * x));
+    case HEED_ACT_RELU2:
+        return x > 0 ? x * x : 0;
     }
     return NAN;
 }
@@ -56,7 +64,8 @@ static void try_kind(heed_act_kind kind) {
     start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
     for (int64_t i = 0; i < 72; i++) {
         double x = number_at(&c, "x", i / 9, i % 9);
-        expect_near((double)out_of(&r).data[i], want_act(kind, x), fabs(x), 8, "activation", i);
+        double size = kind == HEED_ACT_SIGMOID ? 1 : fabs(x) * (kind == HEED_ACT_RELU2 ? 6 : 1);
+        expect_near((double)out_of(&r).data[i], want_act(kind, x), size, 8, "activation", i);
     }
     close_rig(&r);
     try_op(&c);
@@ -73,7 +82,8 @@ static void try_gated(heed_act_kind kind) {
     for (int64_t i = 0; i < 42; i++) {
         double gate = number_at(&c, "gate", i / 6, i % 6), up = number_at(&c, "up", i / 6, i % 6);
         double want = want_act(kind, gate) * up;
-        expect_near((double)out_of(&r).data[i], want, fabs(gate * up), 9, "gated", i);
+        double size = fabs(up) * (kind == HEED_ACT_SIGMOID ? 1 : 3 * fabs(gate));
+        expect_near((double)out_of(&r).data[i], want, size, 9, "gated", i);
     }
     close_rig(&r);
     try_op(&c);
@@ -81,7 +91,7 @@ static void try_gated(heed_act_kind kind) {
 
 static void test_kinds(void **state) {
     (void)state;
-    for (heed_act_kind kind = HEED_ACT_RELU; kind <= HEED_ACT_SILU; kind++) {
+    for (heed_act_kind kind = HEED_ACT_RELU; kind <= HEED_ACT_RELU2; kind++) {
         try_kind(kind);
         try_gated(kind);
     }
@@ -93,11 +103,24 @@ static void test_known(void **state) {
     const struct {
         heed_act_kind kind;
         double x, y;
-    } known[] = {{HEED_ACT_GELU, 1, 0.841345},   {HEED_ACT_GELU_TANH, 1, 0.841192},
-                 {HEED_ACT_GELU, -3, -0.004050}, {HEED_ACT_GELU_TANH, -3, -0.003637},
-                 {HEED_ACT_SILU, 1, 0.731059},   {HEED_ACT_RELU, -3, 0},
-                 {HEED_ACT_GELU, 40, 40},        {HEED_ACT_GELU_TANH, -40, 0},
-                 {HEED_ACT_SILU, -200, 0}};
+    } known[] = {{HEED_ACT_GELU, 1, 0.841345},
+                 {HEED_ACT_GELU_TANH, 1, 0.841192},
+                 {HEED_ACT_GELU, -3, -0.004050},
+                 {HEED_ACT_GELU_TANH, -3, -0.003637},
+                 {HEED_ACT_SILU, 1, 0.731059},
+                 {HEED_ACT_RELU, -3, 0},
+                 {HEED_ACT_GELU, 40, 40},
+                 {HEED_ACT_GELU_TANH, -40, 0},
+                 {HEED_ACT_SILU, -200, 0},
+                 {HEED_ACT_TANH, 1, 0.761594},
+                 {HEED_ACT_TANH, -0.5, -0.462117},
+                 {HEED_ACT_TANH, -90, -1},
+                 {HEED_ACT_SIGMOID, 1, 0.731059},
+                 {HEED_ACT_SIGMOID, -200, 0},
+                 {HEED_ACT_QUICK_GELU, 1, 0.845796},
+                 {HEED_ACT_QUICK_GELU, -3, -0.018071},
+                 {HEED_ACT_RELU2, 3, 9},
+                 {HEED_ACT_RELU2, -3, 0}};
     const test_input input[] = {{.name = "x", .cols = 9}, {.name = NULL}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         test_case c = {

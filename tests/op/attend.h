@@ -10,7 +10,8 @@ typedef struct {
     heed_attention_options o; /* mask and buckets are set by record_attend */
     int64_t d, e;             /* width of one head's keys and values */
     bool cross, masked;
-    int64_t buckets; /* rows of the T5 table, 0: none */
+    int64_t buckets;          /* rows of the T5 table, 0: none */
+    const int32_t *positions; /* of the rows of self-attention; NULL: from 0 in each sequence */
 } attend;
 
 static inline int64_t kv_heads_of(const attend *a) {
@@ -104,7 +105,8 @@ static inline double want_bias(const test_case *c, const attend *a, int64_t head
     }
     if (a->buckets) {
         int64_t most = a->o.max_distance ? a->o.max_distance : 128;
-        int bucket = golden_bucket(a->o.causal, a->buckets, most, distance);
+        int64_t near = distance < -most ? -most : distance > most ? most : distance;
+        int bucket = golden_bucket(a->o.causal, a->buckets, most, near);
         bias += number_at(c, "unit.0.buckets", bucket, head);
     }
     return bias;
@@ -124,7 +126,13 @@ static inline void want_weights(const test_case *c, int64_t s, int64_t i, int64_
                      number_at(c, "k", first + j, kv_head * a->d + l);
         }
         bool allowed = may_see(a, place, j) && (!a->masked || mask_at("mask", row, j));
-        w[j] = allowed ? exp(scale * score + want_bias(c, a, head, j - i)) : 0;
+        int64_t distance = j - i;
+        if (a->positions) {
+            distance = (int64_t)a->positions[first + j] - a->positions[row];
+        }
+        score *= scale;
+        score = a->o.softcap > 0 ? a->o.softcap * tanh(score / a->o.softcap) : score;
+        w[j] = allowed ? exp(score + want_bias(c, a, head, distance)) : 0;
         sum += w[j];
     }
     for (int64_t j = 0; j < keys && sum > 0; j++) {
@@ -155,12 +163,27 @@ static inline void check_query(const test_case *c, int64_t s, int64_t i, int64_t
     free(w);
 }
 
+/* Gives the rows of all sequences the positions of the case, and runs. */
+static inline void give_positions(rig *r) {
+    const attend *a = r->c->arg;
+    int64_t starts[MAX_SEQUENCES + 1] = {0};
+    heed_error err = {0};
+    for (int64_t i = 0; i < r->c->n; i++) {
+        starts[i + 1] = starts[i] + r->c->rows[i];
+    }
+    assert_true(heed_set_rows(r->s, "rows", r->c->n, starts, a->positions, &err));
+    run_rig(r);
+}
+
 /* Every output and every watched weight of a run. */
 static inline void check_attend(const test_case *c) {
     const attend *a = c->arg;
     rig r;
     rig_options o = {.c = c, .mode = HEED_INFER, .threads = 1, .only = -1, .watch_all = true};
     start_rig(&r, &o);
+    if (a->positions) {
+        give_positions(&r);
+    }
     const heed_number *out = out_of(&r).data, *weights = heed_read(r.s, "unit.0.weights").data;
     for (int64_t s = 0; s < c->n; s++) {
         int64_t keys = (a->cross ? c->keys : c->rows)[s];

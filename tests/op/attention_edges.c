@@ -203,26 +203,6 @@ static void test_large_scores(void **state) {
     close_rig(&r);
 }
 
-/* A table of biases by distance is as wide as the plan allows; positions outside are refused. */
-static void test_positions(void **state) {
-    (void)state;
-    attend a = {.o = {.heads = 1, .alibi = true}, .d = 1, .e = 1};
-    test_input input[ATTEND_INPUTS];
-    test_case c = attend_case(&a, input);
-    c.n = 1;
-    c.rows[0] = 4;
-    rig r;
-    heed_error err = {0};
-    start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
-    const int64_t starts[] = {0, 2};
-    assert_true(heed_set_rows(r.s, "rows", 1, starts, (int32_t[]){3, 0}, &err));
-    run_rig(&r);
-    assert_true(heed_set_rows(r.s, "rows", 1, starts, (int32_t[]){4, 0}, &err));
-    assert_false(heed_run(r.s, &err));
-    expect_error(&err, HEED_VALUE, "[0] is 4, the plan's longest sequence holds 0 to 3");
-    close_rig(&r);
-}
-
 /* Equal weights on values of 1: the output counts what is kept. Rows and heads draw apart, the
  * share is p up to five deviations, and outside of training nothing is dropped. */
 static void test_dropout_share(void **state) {
@@ -300,6 +280,8 @@ static void test_refusals(void **state) {
         {{6, 6, 6, {.heads = 2, .scale = INFINITY}, 0},
          HEED_VALUE,
          "the scale of attention is not finite"},
+        {{6, 6, 6, {.heads = 2, .softcap = -1}, 0}, HEED_VALUE, "scores cannot be capped at -1"},
+        {{6, 6, 6, {.heads = 2, .softcap = NAN}, 0}, HEED_VALUE, "scores cannot be capped at"},
         {{6, 6, 6, {.heads = 3}, 8},
          HEED_SHAPE,
          "the bucket table has 2 columns, attention has 3 heads"},
@@ -314,10 +296,9 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),      cmocka_unit_test(test_no_key),
-        cmocka_unit_test(test_hidden_nan), cmocka_unit_test(test_patterns),
-        cmocka_unit_test(test_leak),       cmocka_unit_test(test_large_scores),
-        cmocka_unit_test(test_positions),  cmocka_unit_test(test_dropout_share),
-        cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_known),         cmocka_unit_test(test_no_key),
+        cmocka_unit_test(test_hidden_nan),    cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_leak),          cmocka_unit_test(test_large_scores),
+        cmocka_unit_test(test_dropout_share), cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,13 +6,14 @@
 typedef struct {
     int64_t rows, cols;
     double scale;
+    int64_t offset;
 } table;
 
 static heed_value record(heed_build *b, const void *arg) {
     const table *t = arg;
     heed_init init = {.kind = HEED_INIT_NORMAL, .size = 1};
-    return heed_embed(b, heed_weight(b, "table", t->rows, t->cols, init), rows_ints(b, "ids"),
-                      t->scale);
+    heed_value w = heed_weight(b, "table", t->rows, t->cols, init), ids = rows_ints(b, "ids");
+    return t->offset ? heed_embed_from(b, w, ids, t->offset) : heed_embed(b, w, ids, t->scale);
 }
 
 static void check_values(const test_case *c, const table *t) {
@@ -20,8 +21,9 @@ static void check_values(const test_case *c, const table *t) {
     start_rig(&r, &(rig_options){.c = c, .mode = HEED_INFER, .threads = 1, .only = -1});
     heed_matrix y = out_of(&r);
     for (int64_t i = 0; i < y.rows * t->cols; i++) {
-        int32_t id = int_at("ids", i / t->cols, (int32_t)t->rows);
-        double want = number_at(c, "unit.0.table", id, i % t->cols) * (double)(heed_number)t->scale;
+        int64_t row = t->offset + int_at("ids", i / t->cols, (int32_t)(t->rows - t->offset));
+        double want =
+            number_at(c, "unit.0.table", row, i % t->cols) * (double)(heed_number)t->scale;
         expect_near((double)y.data[i], want, fabs(want), 1, "row", i);
     }
     close_rig(&r);
@@ -29,10 +31,11 @@ static void check_values(const test_case *c, const table *t) {
 
 static void test_values(void **state) {
     (void)state;
-    const table tables[] = {{5, 3, 1}, {1, 4, 2}, {7, 6, 2.449489742783178}};
-    for (size_t i = 0; i < 3; i++) {
-        const test_input input[] = {{.name = "ids", .limit = (int32_t)tables[i].rows},
-                                    {.name = NULL}};
+    const table tables[] = {
+        {5, 3, 1, 0}, {1, 4, 2, 0}, {7, 6, 2.449489742783178, 0}, {7, 3, 1, 2}, {20, 2, 1, 19}};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        int64_t limit = tables[i].rows - tables[i].offset;
+        const test_input input[] = {{.name = "ids", .limit = (int32_t)limit}, {.name = NULL}};
         test_case c = {
             .record = record, .arg = &tables[i], .input = input, .rows = {4, 0, 9}, .n = 3};
         check_values(&c, &tables[i]);
@@ -43,7 +46,7 @@ static void test_values(void **state) {
 /* Enough rows for several tasks: sums stay in order of rows for any number of threads. */
 static void test_large(void **state) {
     (void)state;
-    table t = {37, 40, 1.5};
+    table t = {37, 40, 1.5, 0};
     const test_input input[] = {{.name = "ids", .limit = 37}, {.name = NULL}};
     test_case c = {.record = record, .arg = &t, .input = input, .rows = {150, 200}, .n = 2};
     rig one;
@@ -65,7 +68,7 @@ static void test_large(void **state) {
 
 static void test_range(void **state) {
     (void)state;
-    const table t = {5, 3, 1};
+    const table t = {5, 3, 1, 0};
     const int32_t bad[] = {5, -1, INT32_MAX, INT32_MIN};
     const test_input input[] = {{.name = "ids", .limit = 5}, {.name = NULL}};
     test_case c = {.record = record, .arg = &t, .input = input, .rows = {4}, .n = 1};
@@ -78,6 +81,24 @@ static void test_range(void **state) {
         assert_false(heed_run(r.s, &err));
         snprintf(text, sizeof text, "ids[2] is %d, the table holds 0 to 4", bad[i]);
         expect_error(&err, HEED_VALUE, text);
+    }
+    close_rig(&r);
+}
+
+/* Positions behind an offset are told as they were given. */
+static void test_range_from(void **state) {
+    (void)state;
+    const table t = {7, 3, 1, 2};
+    const test_input input[] = {{.name = "ids", .limit = 5}, {.name = NULL}};
+    test_case c = {.record = record, .arg = &t, .input = input, .rows = {4}, .n = 1};
+    rig r;
+    start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
+    const int32_t bad[] = {5, -1, -2, INT32_MAX};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        heed_error err = {0};
+        heed_ints(r.s, "ids")[2] = bad[i];
+        assert_false(heed_run(r.s, &err));
+        expect_error(&err, HEED_VALUE, "the table behind its first 2 rows holds 0 to 4");
     }
     close_rig(&r);
 }
@@ -155,12 +176,18 @@ static heed_value record_numbers(heed_build *b, const void *arg) {
 static void test_refusals(void **state) {
     (void)state;
     expect_refused(record_numbers, NULL, HEED_SHAPE, "unit.0: an embedding wants one integer");
+    expect_refused(record, &(table){4, 2, 1, 4}, HEED_SHAPE,
+                   "unit.0: an embedding from row 4 on of a table of 4 rows");
+    expect_refused(record, &(table){4, 2, 1, -1}, HEED_SHAPE, "from row -1 on");
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values), cmocka_unit_test(test_large),
-        cmocka_unit_test(test_range),  cmocka_unit_test(test_ids_that_are_labels),
-        cmocka_unit_test(test_still),  cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values),
+                                       cmocka_unit_test(test_large),
+                                       cmocka_unit_test(test_range),
+                                       cmocka_unit_test(test_range_from),
+                                       cmocka_unit_test(test_ids_that_are_labels),
+                                       cmocka_unit_test(test_still),
+                                       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

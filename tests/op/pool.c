@@ -40,6 +40,31 @@ static void test_kinds(void **state) {
     }
 }
 
+static heed_value record_row(heed_build *b, const void *arg) {
+    return heed_pool_row(b, rows_input(b, "x", 3), *(const int64_t *)arg);
+}
+
+/* Row number 0, 1, 2 of each sequence, zeros where there is none. */
+static void test_row(void **state) {
+    (void)state;
+    const test_input input[] = {{.name = "x", .cols = 3}, {.name = NULL}};
+    for (int64_t which = 0; which < 3; which++) {
+        test_case c = {
+            .record = record_row, .arg = &which, .input = input, .rows = {3, 0, 1, 2}, .n = 4};
+        c.pooled = true;
+        rig r;
+        start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
+        for (int64_t s = 0, from = 0; s < 4; from += c.rows[s++]) {
+            for (int64_t j = 0; j < 3; j++) {
+                double number = which < c.rows[s] ? number_at(&c, "x", from + which, j) : 0;
+                expect_near((double)out_of(&r).data[s * 3 + j], number, 1, 0, "row", s);
+            }
+        }
+        close_rig(&r);
+        try_op(&c);
+    }
+}
+
 /* A row for each sequence is a sequence of one row, which may be pooled again. */
 static heed_value record_twice(heed_build *b, const void *arg) {
     (void)arg;
@@ -73,10 +98,12 @@ static heed_value record_fixed(heed_build *b, const void *arg) {
 static void test_refusals(void **state) {
     (void)state;
     expect_refused(record_fixed, NULL, HEED_SHAPE, "unit.0: pooling wants rows of a row space");
+    expect_refused(record_row, &(int64_t){-1}, HEED_VALUE, "there is no row -1 in a sequence");
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds), cmocka_unit_test(test_twice),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds), cmocka_unit_test(test_row),
+                                       cmocka_unit_test(test_twice),
                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

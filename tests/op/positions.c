@@ -1,12 +1,11 @@
-/* positions.c: sinusoids and rotary positions: published values, gradients, properties, ranges.
+/* positions.c: sinusoids: published values, properties, ranges.
  * SPDX-License-Identifier: MIT
  */
 #include "op/harness.h"
 
 typedef struct {
-    int64_t d, heads, longest;
+    int64_t d, longest;
     bool interleaved;
-    double base;
 } places;
 
 static heed_value record_sinusoid(heed_build *b, const void *arg) {
@@ -91,52 +90,8 @@ static void test_two_sinusoids(void **state) {
     close_rig(&r);
 }
 
-static heed_value record_rope(heed_build *b, const void *arg) {
-    const places *p = arg;
-    heed_value x = rows_input(b, "x", p->d * p->heads);
-    heed_value positions = heed_positions(b, heed_rows(b, "rows"));
-    return heed_rope(b, x, positions, p->heads, p->base, p->interleaved);
-}
-
-static void test_rope_known(void **state) {
-    (void)state;
-    const double want[2][4] = {{-1.984111, 1.959901, 2.462378, 4.019800},
-                               {-1.142640, 1.922076, 2.959851, 4.029800}};
-    for (int interleaved = 0; interleaved < 2; interleaved++) {
-        places p = {.d = 4, .heads = 2, .base = 10000, .interleaved = interleaved};
-        const test_input input[] = {{.name = "x", .cols = 8}, {.name = NULL}};
-        test_case c = {.record = record_rope, .arg = &p, .input = input, .rows = {3}, .n = 1};
-        rig r;
-        start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
-        for (int i = 0; i < 24; i++) {
-            heed_numbers(r.s, "x")[i] = (heed_number)(i % 4 + 1);
-        }
-        run_rig(&r);
-        expect_row(&r, 0, (const double[]){1, 2, 3, 4, 1, 2, 3, 4}, 8);
-        for (int j = 0; j < 8; j++) {
-            double got = (double)out_of(&r).data[8 + j];
-            assert_true(fabs(got - want[interleaved][j % 4]) <= 1e-6);
-        }
-        close_rig(&r);
-    }
-}
-
-static void test_rope(void **state) {
-    (void)state;
-    for (int interleaved = 0; interleaved < 2; interleaved++) {
-        places p = {.d = 6, .heads = 2, .base = 100, .interleaved = interleaved};
-        const test_input input[] = {{.name = "x", .cols = 12}, {.name = NULL}};
-        try_op(&(test_case){
-            .record = record_rope, .arg = &p, .input = input, .rows = {3, 0, 4}, .n = 3});
-    }
-}
-
 static void test_refusals(void **state) {
     (void)state;
-    expect_refused(record_rope, &(places){.d = 3, .heads = 2, .base = 100}, HEED_SHAPE,
-                   "unit.0: rope on width 6 and 2 heads: each head needs an even whole width");
-    expect_refused(record_rope, &(places){.d = 4, .heads = 1, .base = 0}, HEED_VALUE,
-                   "rope wants a base above 0, not 0");
     expect_refused(record_sinusoid, &(places){.d = 4, .longest = 0}, HEED_SHAPE,
                    "sinusoids of width 4 for 0 positions");
 }
@@ -144,7 +99,6 @@ static void test_refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sinusoid_known), cmocka_unit_test(test_sinusoid_range),
-        cmocka_unit_test(test_two_sinusoids),  cmocka_unit_test(test_rope_known),
-        cmocka_unit_test(test_rope),           cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_two_sinusoids), cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
