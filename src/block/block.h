@@ -27,7 +27,9 @@ typedef enum {
 /* One stack of equal layers, and what its blocks need to know. */
 typedef struct {
     int64_t width, layers, heads, kv_heads, feed_forward;
-    int64_t max_positions; /* of tables: sinusoidal, learned */
+    int64_t head_width; /* 0: width / heads */
+    int64_t max_positions;  /* of tables: sinusoidal, learned */
+    int64_t first_position; /* learned: the table's row of position 0 (OPT: 2) */
     heed_act_kind act;
     bool gated;      /* act(gate x) * up x */
     bool rms;        /* RMSNorm, else LayerNorm */
@@ -38,6 +40,8 @@ typedef struct {
     double eps;
     heed_position_kind positions;
     double rope_base;
+    int64_t rope_turned; /* of each head, the numbers that turn; 0: all */
+    heed_rope_scaling rope_scaling;
     int64_t buckets, max_distance; /* T5 */
     double dropout, attention_dropout, activation_dropout;
 } heed_stack;
@@ -64,6 +68,17 @@ heed_value heed_block_feed(heed_build *b, heed_value x, const heed_stack *c);
  * nothing here. */
 heed_value heed_block_positions(heed_build *b, heed_value x, heed_value positions,
                                 const heed_stack *c);
+
+/* Layers that a family makes itself: layer(i) in the scope "name.i", between them the hidden states
+ * "name.hidden.i"; `end` (NULL: nothing) behind the last, in the scope "name". */
+typedef struct {
+    const char *name;
+    int64_t layers;
+    heed_value (*layer)(heed_build *b, heed_value x, int64_t i, const void *ctx);
+    heed_value (*end)(heed_build *b, heed_value x, const void *ctx);
+    const void *ctx;
+} heed_layers;
+heed_value heed_block_layers(heed_build *b, heed_value x, const heed_layers *l);
 
 /* Layers over embedded rows x, under the scope `name` ("encoder", "decoder"): positions, dropout,
  * layers, final norm. memory: id 0 for a stack without cross-attention. Names every layer's output

@@ -48,38 +48,58 @@ static heed_value named_hidden(heed_build *b, heed_value x, int64_t i) {
     return heed_name(b, x, name);
 }
 
-static heed_value layer(heed_build *b, heed_value x, heed_value memory, const heed_self_side *side,
-                        const heed_stack *c) {
-    x = heed_block_self(b, x, side, c);
-    if (memory.id)
-        x = heed_block_cross(b, x, memory, c);
-    return heed_block_feed(b, x, c);
+heed_value heed_block_layers(heed_build *b, heed_value x, const heed_layers *l) {
+    for (int64_t i = 0; i <= l->layers; i++) {
+        bool last = i == l->layers;
+        heed_enter(b, l->name, -1);
+        if (last && l->end)
+            x = l->end(b, x, l->ctx);
+        x = named_hidden(b, x, i);
+        heed_leave(b);
+        if (last)
+            break;
+        heed_enter(b, l->name, i);
+        x = l->layer(b, x, i, l->ctx);
+        heed_leave(b);
+    }
+    return x;
+}
+
+/* What every layer of a stack needs. */
+typedef struct {
+    heed_value memory;
+    heed_self_side side;
+    const heed_stack *c;
+} layer_context;
+
+static heed_value layer(heed_build *b, heed_value x, int64_t i, const void *ctx) {
+    const layer_context *l = ctx;
+    (void)i;
+    x = heed_block_self(b, x, &l->side, l->c);
+    if (l->memory.id)
+        x = heed_block_cross(b, x, l->memory, l->c);
+    return heed_block_feed(b, x, l->c);
+}
+
+static heed_value end(heed_build *b, heed_value x, const void *ctx) {
+    const layer_context *l = ctx;
+    return l->c->final_norm ? heed_block_norm(b, x, "norm", l->c) : x;
 }
 
 heed_value heed_block_stack(heed_build *b, heed_value x, heed_value memory, const char *name,
                             bool causal, const heed_stack *c) {
-    heed_self_side side = {.causal = causal};
+    layer_context l = {.memory = memory, .side = {.causal = causal}, .c = c};
     if (!heed_stack_sound(b, c))
         return (heed_value){0};
     heed_enter(b, name, -1);
-    side.positions = heed_positions(b, heed_space_of(b, x));
-    x = heed_block_positions(b, x, side.positions, c);
+    l.side.positions = heed_positions(b, heed_space_of(b, x));
+    x = heed_block_positions(b, x, l.side.positions, c);
     if (c->embed_norm)
         x = heed_block_norm(b, x, "embed_norm", c);
-    x = named_hidden(b, heed_dropout(b, x, "dropout", c->dropout), 0);
+    x = heed_dropout(b, x, "dropout", c->dropout);
     if (c->positions == HEED_POSITIONS_T5)
-        side.buckets = heed_weight(b, "buckets.weight", c->buckets, c->heads,
-                                   (heed_init){HEED_INIT_NORMAL, 0.1});
+        l.side.buckets = heed_weight(b, "buckets.weight", c->buckets, c->heads,
+                                     (heed_init){HEED_INIT_NORMAL, 0.1});
     heed_leave(b);
-    for (int64_t i = 0; i < c->layers; i++) {
-        heed_enter(b, name, i);
-        x = layer(b, x, memory, &side, c);
-        heed_leave(b);
-        heed_enter(b, name, -1);
-        if (i + 1 == c->layers && c->final_norm)
-            x = heed_block_norm(b, x, "norm", c);
-        x = named_hidden(b, x, i + 1);
-        heed_leave(b);
-    }
-    return x;
+    return heed_block_layers(b, x, &(heed_layers){name, c->layers, layer, end, &l});
 }

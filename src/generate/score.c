@@ -55,6 +55,9 @@ heed_scorer *heed_scorer_new(heed_model *model, const heed_pairs *pairs,
     const heed_config *c = heed_model_config(model);
     const heed_host *host = heed_model_host(model);
     int64_t budget = options->batch_tokens > 0 ? options->batch_tokens : SCORE_TOKENS;
+    if (!heed_model_must_be(model, HEED_ENCODER_DECODER, "scoring of pairs", err)) {
+        return NULL;
+    }
     heed_scorer *s = heed_alloc(host, 1, sizeof *s, err);
     if (!s) {
         return NULL;

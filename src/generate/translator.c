@@ -62,6 +62,10 @@ static bool sound(const heed_translate_options *o, const heed_config *c, heed_er
         !countable(o->max_length)) {
         return heed_fail(err, HEED_VALUE, "a length, ratio or penalty of the search is not usable");
     }
+    if (c->ends > 1) {
+        return heed_fail(err, HEED_VALUE, "the model's eos_token_id lists %" PRId64
+                         " tokens, a translation ends with one", c->ends);
+    }
     if (c->decoder_start < 0) {
         return heed_fail(err, HEED_VALUE, "the model's config names no decoder_start_token_id");
     }
@@ -168,7 +172,8 @@ heed_translator *heed_translator_new(heed_model *model, const heed_translate_opt
     const heed_config *config = heed_model_config(model);
     const heed_host *host = heed_model_host(model);
     heed_translate_options o = options ? *options : heed_translate_defaults(model);
-    if (!sound(&o, config, err)) {
+    if (!heed_model_must_be(model, HEED_ENCODER_DECODER, "translating", err) ||
+        !sound(&o, config, err)) {
         return NULL;
     }
     heed_translator *t = heed_alloc(host, 1, sizeof *t, err);

@@ -203,6 +203,9 @@ static bool fill(heed_attention *a, heed_model *model, heed_line source, const h
 heed_attention *heed_attention_new(heed_model *model, heed_line source, const heed_line *target,
                                    heed_error *err) {
     const heed_host *host = heed_model_host(model);
+    if (!heed_model_must_be(model, HEED_ENCODER_DECODER, "this view", err)) {
+        return NULL;
+    }
     heed_attention *a = heed_alloc(host, 1, sizeof *a, err);
     if (!a) {
         return NULL;

@@ -40,6 +40,26 @@ int64_t *heed_padded_ints(const heed_host *host, const heed_tensors *file, const
     return out;
 }
 
+int64_t *heed_padded_list(const heed_host *host, const heed_tensors *file, const char *name,
+                          int64_t batch, heed_error *err) {
+    const heed_tensor *t = heed_tensors_find(file, name);
+    char shape[180];
+    if (!t) {
+        return NULL;
+    }
+    if (t->rank != 1 || t->dim[0] != batch) {
+        heed_fail(err, HEED_SHAPE, "'%s' is %s, wanted (%" PRId64 "): one for each sequence", name,
+                  heed_tensor_shape(t, shape), batch);
+        return NULL;
+    }
+    int64_t *out = heed_alloc(host, (size_t)batch, sizeof *out, err);
+    if (out && !heed_tensor_to_i64(t, out, err)) {
+        heed_free(host, out);
+        return NULL;
+    }
+    return out;
+}
+
 static bool add_row(heed_padded *p, int64_t cell, const int64_t *positions, heed_error *err) {
     int64_t position = positions ? positions[cell] : cell % p->width;
     if (position < 0 || position > INT32_MAX) {

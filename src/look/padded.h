@@ -19,6 +19,9 @@ typedef struct {
  * or has another shape (with one). batch 0: any. Free with heed_free. */
 int64_t *heed_padded_ints(const heed_host *host, const heed_tensors *file, const char *name,
                           int64_t *batch, int64_t *width, heed_error *err);
+/* A tensor of `batch` integers, as above. */
+int64_t *heed_padded_list(const heed_host *host, const heed_tensors *file, const char *name,
+                          int64_t batch, heed_error *err);
 /* Rows where mask (batch x width, or NULL: all) is not 0. positions: batch x width, or NULL. */
 bool heed_padded_make(heed_padded *p, const heed_host *host, int64_t batch, int64_t width,
                       const int64_t *mask, const int64_t *positions, heed_error *err);

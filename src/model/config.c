@@ -22,6 +22,9 @@ heed_config heed_config_base(void) {
                         .max_distance = 128,
                         .dropout = 0.1};
     return (heed_config){.family = "marian",
+                         .kind = HEED_ENCODER_DECODER,
+                         .head = HEED_HEAD_VOCAB,
+                         .labels = 2,
                          .encoder = stack,
                          .decoder = stack,
                          .vocab = 8000,
@@ -39,6 +42,12 @@ heed_config heed_config_base(void) {
                          .beam = 1,
                          .max_length = 256,
                          .length_penalty = 1};
+}
+
+void heed_single_defaults(heed_config *c) {
+    c->encoder.dropout = c->decoder.dropout = 0;
+    c->share_embeddings = c->scale_embedding = c->logits_bias = false;
+    c->tie_output = true;
 }
 
 static const heed_family *const families[] = {
@@ -63,6 +72,8 @@ void heed_config_choose_family(heed_config *config, char *why, size_t size) {
     why[0] = 0;
     for (int i = 0; !chosen; i++) {
         char obstacle[160] = "";
+        if (!families[i]->expresses)
+            continue;
         if (families[i]->expresses(config, obstacle, sizeof obstacle))
             chosen = families[i];
         /* Of several obstacles, tell that of the family that agrees about the norms. */

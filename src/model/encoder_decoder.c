@@ -19,7 +19,7 @@ static heed_value output_matrix(heed_build *b, const heed_config *c, heed_value 
 
 heed_outputs heed_record_encoder_decoder(heed_build *b, const heed_config *c,
                                          const heed_want *want) {
-    heed_outputs out = {{0}, {0}, {0}, {0}};
+    heed_outputs out = {{0}, {0}, {0}, {0}, {0}};
     heed_space source = heed_rows(b, "source"), target = heed_rows(b, "target");
     double scale = c->scale_embedding ? sqrt((double)c->decoder.width) : 1;
     heed_value read = table(b, c, "source.weight", c->source_vocab);
@@ -34,12 +34,6 @@ heed_outputs heed_record_encoder_decoder(heed_build *b, const heed_config *c,
     heed_value head = output_matrix(b, c, write), bias = {0};
     if (c->logits_bias)
         bias = heed_weight(b, "logits.bias", 1, c->vocab, (heed_init){HEED_INIT_ZERO, 0});
-    if (want->logits)
-        out.logits = heed_name(b, heed_product(b, out.hidden, head, bias), "logits");
-    if (want->loss) {
-        heed_value labels = heed_input(b, "labels", target);
-        out.loss =
-            heed_name(b, heed_xent(b, out.hidden, head, bias, labels, want->smoothing), "loss");
-    }
+    heed_record_vocab(b, out.hidden, head, bias, want, &out);
     return out;
 }

@@ -16,9 +16,9 @@ typedef enum {
     HEED_KEY_BOOL,      /* bool */
     HEED_KEY_ACT,       /* heed_act_kind by its name in transformers */
     HEED_KEY_POSITIONS, /* heed_position_kind by the recipe's name */
-    HEED_KEY_SAME,      /* an integer that must equal the field (read only) */
-    HEED_KEY_TRUE,      /* must be true where present: the model has no other form here */
+    HEED_KEY_ONLY,      /* must equal `only` where present: the model has no other form here */
     HEED_KEY_STOP,      /* heed_stop: false, true or "never" */
+    HEED_KEY_READ,      /* `read` takes the value, where there is one other than null */
     HEED_KEY_HARMLESS   /* known, changes nothing that is computed here */
 } heed_key_kind;
 
@@ -28,8 +28,29 @@ typedef struct {
     heed_key_kind kind;
     size_t at, also;
     bool required;
+    const char *only; /* compact JSON: "true", "\"absolute\""; null passes too */
+    bool (*read)(const json_t *value, heed_config *c, heed_error *err);
 } heed_key;
 #define HEED_AT(field) offsetof(heed_config, field)
+/* Rows of a table: a key that must be there, one that may; known and without effect; with one value
+ * alone. */
+#define HEED_MUST_BOTH(name, type, field, second)                                                  \
+    {                                                                                              \
+        .key = (name), .kind = HEED_KEY_##type, .at = HEED_AT(field), .also = HEED_AT(second),     \
+        .required = true                                                                           \
+    }
+#define HEED_MUST(name, type, field)                                                               \
+    { .key = (name), .kind = HEED_KEY_##type, .at = HEED_AT(field), .required = true }
+#define HEED_MAY_BOTH(name, type, field, second)                                                   \
+    { .key = (name), .kind = HEED_KEY_##type, .at = HEED_AT(field), .also = HEED_AT(second) }
+#define HEED_MAY(name, type, field)                                                                \
+    { .key = (name), .kind = HEED_KEY_##type, .at = HEED_AT(field) }
+#define HEED_KNOWN(name)                                                                           \
+    { .key = (name), .kind = HEED_KEY_HARMLESS }
+#define HEED_ONLY(name, json)                                                                      \
+    { .key = (name), .kind = HEED_KEY_ONLY, .only = (json) }
+#define HEED_READ(name, function)                                                                  \
+    { .key = (name), .kind = HEED_KEY_READ, .read = (function) }
 
 /* Reads every key of `root` through the tables (each ends with key NULL); a key in none of them is
  * HEED_NAME. */
@@ -40,7 +61,10 @@ bool heed_keys_write(json_t *root, const heed_key *const *tables, const heed_con
                      heed_error *err);
 /* Keys that any config.json may hold. */
 extern const heed_key heed_common_keys[], heed_generation_keys[];
-enum { HEED_SEARCH_KEYS = 6 }; /* of heed_generation_keys the first; token ids follow them */
+enum {
+    HEED_TABLES = 4,
+    HEED_SEARCH_KEYS = 6
+}; /* HEED_SEARCH_KEYS: of heed_generation_keys the first; token ids follow them */
 
 /* Names between ours and theirs: '*' stands for one part between dots, in order. Several rows with
  * the same `ours`: other names under which a file may hold the same tensor. */
@@ -52,13 +76,26 @@ typedef struct {
 bool heed_renamed(const heed_rename *table, const char *ours, int n, char *theirs, size_t size);
 bool heed_name_matches(const char *pattern, const char *name);
 
+/* A class of transformers: the family with one head. */
+typedef struct {
+    const char *name;
+    heed_head head;
+    bool pooler;
+} heed_architecture;
+
 typedef struct heed_family {
-    const char *type;         /* model_type */
-    const char *architecture; /* of config.json */
-    const heed_key *keys;
+    const char *type; /* model_type */
+    heed_model_kind kind;
+    const heed_architecture *architectures; /* ends with name NULL; the first is written */
+    heed_place place;
+    const char *prefix; /* a file may leave it out of all names that begin with it; NULL: none */
+    /* What a key stands for that config.json leaves out; NULL: heed_config_base. */
+    void (*defaults)(heed_config *c);
+    const heed_key *const *keys; /* tables, at most HEED_TABLES; NULL behind the last */
     /* Sets what the keys leave open (norms, ties); refuses what the family does not have. */
     bool (*finish)(heed_config *c, heed_error *err);
-    /* True where the family can say all of c; else `why` names the first thing it cannot. */
+    /* True where the family can say all of c; else `why` names the first thing it cannot. NULL: no
+     * recipe makes a new model of this family. */
     bool (*expresses)(const heed_config *c, char *why, size_t size);
     heed_outputs (*record)(heed_build *b, const heed_config *c, const heed_want *want);
     const heed_rename *weights, *values;
@@ -76,6 +113,53 @@ const heed_family *heed_family_at(int i);                /* NULL behind the last
 heed_outputs heed_record_encoder_decoder(heed_build *b, const heed_config *c,
                                          const heed_want *want);
 
+/* config.c: defaults of a model with one stack: no biases on the logits, one table for input and
+ * output, no dropout. */
+void heed_single_defaults(heed_config *c);
+/* head.c: logits and loss of rows x through a table of V x width and a bias (id 0: none). */
+void heed_record_vocab(heed_build *b, heed_value x, heed_value table, heed_value bias,
+                       const heed_want *want, heed_outputs *out);
+/* Logits and loss of `labels` classes for each row of x, through the weights "name". */
+void heed_record_classes(heed_build *b, heed_value x, const char *name, const heed_config *c,
+                         const heed_want *want, heed_outputs *out);
+
+/* Values of a model with one stack, for every family of one. */
+extern const heed_rename heed_encoder_values[], heed_decoder_values[];
+
+/* bert.c: shared by the families that descend from it. */
+extern const heed_key heed_bert_keys[];
+void heed_bert_defaults(heed_config *c);
+/* Tokens and their types. */
+heed_value heed_bert_embed(heed_build *b, const heed_config *c);
+/* act(linear(first row)). */
+heed_value heed_bert_pool(heed_build *b, heed_value x, const char *name, heed_act_kind act);
+/* The head of masked words: "masked.transform", "masked.norm", "masked.bias". */
+void heed_bert_masked(heed_build *b, heed_value x, const heed_config *c, const heed_want *want,
+                      heed_outputs *out);
+
+/* decoder.c: tokens, positions that are added, `layers`, logits over the tokens' table or one of their
+ * own; no biases. */
+heed_outputs heed_record_decoder(heed_build *b, const heed_config *c, const heed_layers *layers,
+                                 const heed_want *want);
+
+/* rope.c: rotary positions of the decoder, for every family that has them. */
+extern const heed_key heed_rope_keys[]; /* rope_theta, rope_scaling, rope_parameters */
+bool heed_rope_finish(heed_config *c, heed_error *err);
+
+/* llama.c: shared by the decoders that descend from it. */
+extern const heed_key heed_llama_keys[];
+extern const heed_rename heed_llama_weights[];
+extern const char *const heed_llama_unused[];
+void heed_llama_defaults(heed_config *c);
+bool heed_llama_finish(heed_config *c, heed_error *err);
+heed_outputs heed_record_llama(heed_build *b, const heed_config *c, const heed_want *want);
+/* Marks the layers of "layer_types" that see a window only. */
+bool heed_read_layer_types(const json_t *value, heed_config *c, heed_error *err);
+
+/* qwen2.c: shared with qwen3. */
+extern const heed_key heed_qwen_keys[];
+bool heed_qwen_finish(heed_config *c, heed_error *err);
+
 /* bart.c: shared by marian and pegasus. */
 extern const heed_key heed_bart_keys[];
 extern const heed_rename heed_bart_weights[], heed_bart_values[];
@@ -89,6 +173,7 @@ struct heed_model {
     heed_config config;
     heed_weights *weights;
     heed_tensors *tensors; /* the mapped file that weights borrow from, or NULL */
+    const char **stored;   /* the file's names of the weights, in their order; NULL: a new model */
     heed_tokenizer *tokenizer;
 };
 /* model.c: lets the family declare its weights. */

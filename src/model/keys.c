@@ -4,6 +4,7 @@
 #include "model/family.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -37,39 +38,47 @@ static const named positions[] = {{"none", HEED_POSITIONS_NONE},
                                   {"t5", HEED_POSITIONS_T5},
                                   {NULL, 0}};
 
-const heed_key heed_common_keys[] = {{"model_type", HEED_KEY_HARMLESS, 0, 0, false},
-                                     {"architectures", HEED_KEY_HARMLESS, 0, 0, false},
-                                     {"transformers_version", HEED_KEY_HARMLESS, 0, 0, false},
-                                     {"_name_or_path", HEED_KEY_HARMLESS, 0, 0, false},
-                                     {"torch_dtype", HEED_KEY_HARMLESS, 0, 0, false},
-                                     {"dtype", HEED_KEY_HARMLESS, 0, 0, false},
-                                     {"use_cache", HEED_KEY_HARMLESS, 0, 0, false},
-                                     {"return_dict", HEED_KEY_HARMLESS, 0, 0, false},
-                                     {"output_attentions", HEED_KEY_HARMLESS, 0, 0, false},
-                                     {"output_hidden_states", HEED_KEY_HARMLESS, 0, 0, false},
-                                     {"id2label", HEED_KEY_HARMLESS, 0, 0, false},
-                                     {"label2id", HEED_KEY_HARMLESS, 0, 0, false},
-                                     {"problem_type", HEED_KEY_HARMLESS, 0, 0, false},
-                                     {"chunk_size_feed_forward", HEED_KEY_HARMLESS, 0, 0, false},
-                                     {"heed_version", HEED_KEY_HARMLESS, 0, 0, false},
+/* id2label has an entry for each class. */
+static bool count_labels(const json_t *value, heed_config *c, heed_error *err) {
+    if (!json_is_object(value) || !json_object_size(value))
+        return heed_fail(err, HEED_VALUE, "key 'id2label' holds no classes");
+    c->labels = (int64_t)json_object_size(value);
+    return true;
+}
+
+const heed_key heed_common_keys[] = {HEED_KNOWN("model_type"),
+                                     HEED_KNOWN("architectures"),
+                                     HEED_KNOWN("transformers_version"),
+                                     HEED_KNOWN("_name_or_path"),
+                                     HEED_KNOWN("torch_dtype"),
+                                     HEED_KNOWN("dtype"),
+                                     HEED_KNOWN("use_cache"),
+                                     HEED_KNOWN("return_dict"),
+                                     HEED_KNOWN("output_attentions"),
+                                     HEED_KNOWN("output_hidden_states"),
+                                     HEED_READ("id2label", count_labels),
+                                     HEED_KNOWN("label2id"),
+                                     HEED_MAY("num_labels", INT, labels),
+                                     HEED_KNOWN("problem_type"),
+                                     HEED_KNOWN("chunk_size_feed_forward"),
+                                     HEED_KNOWN("heed_version"),
                                      {0}};
 
-const heed_key heed_generation_keys[] = {
-    {"num_beams", HEED_KEY_INT, HEED_AT(beam), 0, false},
-    {"max_length", HEED_KEY_INT, HEED_AT(max_length), 0, false},
-    {"min_length", HEED_KEY_INT, HEED_AT(min_length), 0, false},
-    {"length_penalty", HEED_KEY_NUMBER, HEED_AT(length_penalty), 0, false},
-    {"early_stopping", HEED_KEY_STOP, HEED_AT(stop), 0, false},
-    {"renormalize_logits", HEED_KEY_BOOL, HEED_AT(renormalize), 0, false},
-    {"pad_token_id", HEED_KEY_ID, HEED_AT(pad), 0, false},
-    {"bos_token_id", HEED_KEY_ID, HEED_AT(bos), 0, false},
-    {"eos_token_id", HEED_KEY_ID, HEED_AT(eos), 0, false},
-    {"forced_eos_token_id", HEED_KEY_ID, HEED_AT(forced_eos), 0, false},
-    {"decoder_start_token_id", HEED_KEY_ID, HEED_AT(decoder_start), 0, false},
-    {"bad_words_ids", HEED_KEY_HARMLESS, 0, 0, false},
-    {"_from_model_config", HEED_KEY_HARMLESS, 0, 0, false},
-    {"do_sample", HEED_KEY_HARMLESS, 0, 0, false},
-    {0}};
+const heed_key heed_generation_keys[] = {HEED_MAY("num_beams", INT, beam),
+                                         HEED_MAY("max_length", INT, max_length),
+                                         HEED_MAY("min_length", INT, min_length),
+                                         HEED_MAY("length_penalty", NUMBER, length_penalty),
+                                         HEED_MAY("early_stopping", STOP, stop),
+                                         HEED_MAY("renormalize_logits", BOOL, renormalize),
+                                         HEED_MAY("pad_token_id", ID, pad),
+                                         HEED_MAY("bos_token_id", ID, bos),
+                                         HEED_MAY("eos_token_id", ID, eos),
+                                         HEED_MAY("forced_eos_token_id", ID, forced_eos),
+                                         HEED_MAY("decoder_start_token_id", ID, decoder_start),
+                                         HEED_KNOWN("bad_words_ids"),
+                                         HEED_KNOWN("_from_model_config"),
+                                         HEED_KNOWN("do_sample"),
+                                         {0}};
 
 static bool find_named(const named *table, const char *key, const char *name, int *value,
                        heed_error *err) {
@@ -88,13 +97,36 @@ static const char *name_of(const named *table, int value) {
     return "";
 }
 
-static bool read_id(const json_t *root, const char *key, int32_t *out, heed_error *err) {
-    int64_t id = *out;
-    if (!heed_json_opt_int(root, key, &id, err))
-        return false;
+static bool token_id(const json_t *v, const char *key, int32_t *out, heed_error *err) {
+    if (!json_is_integer(v))
+        return heed_fail(err, HEED_VALUE, "key '%s' is %s, wanted an integer", key,
+                         heed_json_kind(v));
+    json_int_t id = json_integer_value(v);
     if (id < -1 || id > INT32_MAX)
-        return heed_fail(err, HEED_VALUE, "key '%s': %" PRId64 " is no token id", key, id);
+        return heed_fail(err, HEED_VALUE, "key '%s': %" JSON_INTEGER_FORMAT " is no token id", key,
+                         id);
     *out = (int32_t)id;
+    return true;
+}
+
+/* An id, or a list of ids: several tokens that end a text, of which the field holds the first. */
+static bool read_id(const json_t *root, const heed_key *k, heed_config *c, int32_t *out,
+                    heed_error *err) {
+    const json_t *v = heed_json_find(root, k->key);
+    if (!v || json_is_null(v))
+        return true;
+    if (!json_is_array(v) || k->at != HEED_AT(eos))
+        return token_id(v, k->key, out, err);
+    size_t n = json_array_size(v);
+    if (!n || n > HEED_ENDS)
+        return heed_fail(err, HEED_LIMIT, "key '%s' lists %zu tokens, wanted 1 to %d", k->key, n,
+                         HEED_ENDS);
+    c->ends = (int64_t)n;
+    for (size_t i = n; i-- > 0;) /* the first stays in *out */
+        if (!token_id(json_array_get(v, i), k->key, out, err))
+            return false;
+        else
+            c->end[i] = *out;
     return true;
 }
 
@@ -114,21 +146,29 @@ static bool read_named(const json_t *root, const heed_key *k, char *at, heed_err
     return true;
 }
 
-static bool read_same(const json_t *root, const heed_key *k, const char *at, heed_error *err) {
-    int64_t want = *(const int64_t *)(const void *)at, have = want;
-    if (!heed_json_opt_int(root, k->key, &have, err))
-        return false;
-    return have == want ||
-           heed_fail(err, HEED_VALUE, "key '%s' is %" PRId64 ", only %" PRId64 " is possible here",
-                     k->key, have, want);
+/* Compact JSON of a value, for comparing and for messages; NULL where memory fails. Free with
+ * free. */
+static char *compact(const json_t *v) {
+    return json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
 }
 
-static bool read_true(const json_t *root, const heed_key *k, heed_error *err) {
-    bool have = true;
-    if (!heed_json_opt_bool(root, k->key, &have, err))
-        return false;
-    return have ||
-           heed_fail(err, HEED_VALUE, "key '%s' is false, only true is possible here", k->key);
+static bool read_only(const json_t *v, const heed_key *k, heed_error *err) {
+    char *have = compact(v);
+    if (!have)
+        return heed_fail(err, HEED_NOMEM, "no memory to read key '%s'", k->key);
+    bool fine = !strcmp(have, k->only) ||
+                heed_fail(err, HEED_VALUE, "key '%s' is %.60s, only %s is possible here", k->key,
+                          have, k->only);
+    free(have);
+    return fine;
+}
+
+/* What needs the value itself, where there is one. */
+static bool read_value(const json_t *root, const heed_key *k, heed_config *c, heed_error *err) {
+    const json_t *v = heed_json_find(root, k->key);
+    if (!v || json_is_null(v))
+        return true;
+    return k->kind == HEED_KEY_ONLY ? read_only(v, k, err) : k->read(v, c, err);
 }
 
 static bool read_stop(const json_t *root, const heed_key *k, heed_stop *out, heed_error *err) {
@@ -148,12 +188,13 @@ static bool read_stop(const json_t *root, const heed_key *k, heed_stop *out, hee
     return true;
 }
 
-static bool read_key(const json_t *root, const heed_key *k, char *at, heed_error *err) {
+static bool read_key(const json_t *root, const heed_key *k, heed_config *c, char *at,
+                     heed_error *err) {
     switch (k->kind) {
     case HEED_KEY_INT:
         return heed_json_opt_int(root, k->key, (int64_t *)(void *)at, err);
     case HEED_KEY_ID:
-        return read_id(root, k->key, (int32_t *)(void *)at, err);
+        return read_id(root, k, c, (int32_t *)(void *)at, err);
     case HEED_KEY_NUMBER:
         return heed_json_opt_number(root, k->key, (double *)(void *)at, err);
     case HEED_KEY_BOOL:
@@ -161,12 +202,10 @@ static bool read_key(const json_t *root, const heed_key *k, char *at, heed_error
     case HEED_KEY_ACT:
     case HEED_KEY_POSITIONS:
         return read_named(root, k, at, err);
-    case HEED_KEY_SAME:
-        return read_same(root, k, at, err);
-    case HEED_KEY_TRUE:
-        return read_true(root, k, err);
     case HEED_KEY_STOP:
         return read_stop(root, k, (heed_stop *)(void *)at, err);
+    case HEED_KEY_ONLY:
+    case HEED_KEY_READ:
     case HEED_KEY_HARMLESS:
         break;
     }
@@ -199,9 +238,14 @@ static bool read_tables(const json_t *root, const heed_key *const *tables, heed_
             char *base = (char *)c;
             if (k->required && !heed_json_find(root, k->key))
                 return heed_fail(err, HEED_NAME, "key '%s' is missing", k->key);
-            if (!read_key(root, k, base + k->at, err))
+            if (k->kind == HEED_KEY_ONLY || k->kind == HEED_KEY_READ) {
+                if (!read_value(root, k, c, err))
+                    return false;
+                continue;
+            }
+            if (!read_key(root, k, c, base + k->at, err))
                 return false;
-            if (k->also && !read_key(root, k, base + k->also, err))
+            if (k->also && !read_key(root, k, c, base + k->also, err))
                 return false;
         }
     return true;
@@ -236,9 +280,9 @@ static json_t *value_of(const heed_key *k, const char *at) {
         return json_string(name_of(acts, (int)*(const heed_act_kind *)(const void *)at));
     case HEED_KEY_POSITIONS:
         return json_string(name_of(positions, (int)*(const heed_position_kind *)(const void *)at));
-    case HEED_KEY_TRUE:
-        return json_true();
-    case HEED_KEY_SAME:
+    case HEED_KEY_ONLY:
+        return json_loads(k->only, JSON_DECODE_ANY, NULL);
+    case HEED_KEY_READ:
     case HEED_KEY_HARMLESS:
         break;
     }

@@ -35,6 +35,28 @@ static bool family_of(heed_model *m, const json_t *root, heed_error *err) {
     return true;
 }
 
+/* The head that config.json's class of transformers has; without one, the family's first. */
+static bool choose_head(heed_model *m, const json_t *root, heed_error *err) {
+    const heed_architecture *list = m->family->architectures, *a = list;
+    const json_t *named = heed_json_find(root, "architectures.0");
+    const char *name = named ? json_string_value(named) : list->name;
+    while (a->name && name && strcmp(a->name, name) != 0)
+        a++;
+    if (name && a->name) {
+        m->config.kind = m->family->kind;
+        m->config.head = a->head;
+        m->config.pooler = a->pooler;
+        return true;
+    }
+    char known[300] = "";
+    for (a = list; a->name; a++) {
+        size_t n = strlen(known);
+        snprintf(known + n, sizeof known - n, "%s%s", a == list ? "" : ", ", a->name);
+    }
+    return heed_fail(err, HEED_NAME, "architecture '%.60s' is not known here, family '%s' has: %s",
+                     name ? name : "?", m->family->type, known);
+}
+
 static bool read_config(heed_model *m, const char *folder, heed_error *err) {
     char path[PATH];
     if (!heed_join_path(path, sizeof path, folder, "config.json", err))
@@ -43,9 +65,13 @@ static bool read_config(heed_model *m, const char *folder, heed_error *err) {
     if (!root)
         return false;
     m->config = heed_config_base();
-    bool fine = family_of(m, root, err);
+    bool fine = family_of(m, root, err) && choose_head(m, root, err);
+    if (fine && m->family->defaults)
+        m->family->defaults(&m->config);
     if (fine) {
-        const heed_key *tables[] = {m->family->keys, heed_generation_keys, heed_common_keys, NULL};
+        const heed_key *tables[HEED_TABLES + 3] = {heed_generation_keys, heed_common_keys};
+        for (int i = 0; m->family->keys[i]; i++)
+            tables[i + 2] = m->family->keys[i];
         fine = heed_keys_read(root, "config.json", tables, &m->config, err) &&
                m->family->finish(&m->config, err);
     }
@@ -82,10 +108,21 @@ static bool read_tokenizer(heed_model *m, const char *folder, heed_error *err) {
 
 /* ---- Weights ---- */
 
+/* Vectors are rows; what has more than two dimensions (a convolution's patches) lies as rows of all
+ * the others. */
 static bool same_shape(const heed_weight_entry *e, const heed_tensor *t) {
     if (t->rank == 1)
         return e->rows == 1 && e->cols == t->dim[0];
-    return t->rank == 2 && e->rows == t->dim[0] && e->cols == t->dim[1];
+    return t->rank >= 2 && e->rows == t->dim[0] && e->rows * e->cols == heed_tensor_elements(t);
+}
+
+/* A tensor by its name, or by its name without the family's prefix. */
+static const heed_tensor *find(const heed_model *m, const char *name) {
+    const char *prefix = m->family->prefix;
+    const heed_tensor *t = heed_tensors_find(m->tensors, name);
+    if (t || !prefix || strncmp(name, prefix, strlen(prefix)) != 0)
+        return t;
+    return heed_tensors_find(m->tensors, name + strlen(prefix));
 }
 
 static bool take(heed_model *m, heed_weight_entry *e, const heed_tensor *t, heed_error *err) {
@@ -110,11 +147,12 @@ static bool equals(const heed_weight_entry *e, const heed_tensor *first, const h
 }
 
 /* Gives one weight its numbers; counts its tensors as used. */
-static bool load_weight(heed_model *m, heed_weight_entry *e, bool *used, heed_error *err) {
+static bool load_weight(heed_model *m, int64_t i, bool *used, heed_error *err) {
+    heed_weight_entry *e = heed_weights_at(m->weights, i);
     const heed_tensor *first = NULL, *base = heed_tensors_at(m->tensors, 0);
     char name[NAME], asked[NAME] = "?";
     for (int n = 0; heed_renamed(m->family->weights, e->name, n, name, sizeof name); n++) {
-        const heed_tensor *t = heed_tensors_find(m->tensors, name);
+        const heed_tensor *t = find(m, name);
         if (n == 0)
             snprintf(asked, sizeof asked, "%s", name);
         if (!t)
@@ -125,8 +163,10 @@ static bool load_weight(heed_model *m, heed_weight_entry *e, bool *used, heed_er
         if (!first)
             first = t;
     }
-    if (first)
+    if (first) {
+        m->stored[i] = first->name;
         return true;
+    }
     if (e->frozen)
         return heed_weights_own(m->weights, e->name, NULL, err); /* a bias of zeros */
     return heed_fail(err, HEED_NAME,
@@ -135,9 +175,12 @@ static bool load_weight(heed_model *m, heed_weight_entry *e, bool *used, heed_er
                      asked, e->rows, e->cols);
 }
 
+/* Does the name, with or without the prefix, match a pattern of what may be left over? */
 static bool may_be_unused(const heed_family *f, const char *name) {
+    char whole[NAME];
+    snprintf(whole, sizeof whole, "%s%s", f->prefix ? f->prefix : "", name);
     for (const char *const *p = f->unused; *p; p++)
-        if (heed_name_matches(*p, name))
+        if (heed_name_matches(*p, name) || heed_name_matches(*p, whole))
             return true;
     return false;
 }
@@ -164,9 +207,11 @@ static bool load_weights(heed_model *m, const char *folder, heed_error *err) {
         return false;
     bool *used =
         heed_alloc(heed_model_host(m), (size_t)heed_tensors_count(m->tensors), sizeof *used, err);
-    bool fine = used != NULL;
+    m->stored = heed_alloc(heed_model_host(m), (size_t)heed_weights_count(m->weights),
+                           sizeof *m->stored, err);
+    bool fine = used && m->stored;
     for (int64_t i = 0; fine && i < heed_weights_count(m->weights); i++)
-        fine = load_weight(m, heed_weights_at(m->weights, i), used, err);
+        fine = load_weight(m, i, used, err);
     fine = fine && nothing_left(m, used, err);
     heed_free(heed_model_host(m), used);
     return fine;

@@ -15,9 +15,12 @@ static bool expresses(const heed_config *c, char *why, size_t size) {
     return heed_bart_expresses(c, false, why, size);
 }
 
+static const heed_architecture architectures[] = {{"MarianMTModel", HEED_HEAD_VOCAB, false}, {0}};
+
 const heed_family heed_family_marian = {.type = "marian",
-                                        .architecture = "MarianMTModel",
-                                        .keys = heed_bart_keys,
+                                        .kind = HEED_ENCODER_DECODER,
+                                        .architectures = architectures,
+                                        .keys = (const heed_key *const[]){heed_bart_keys, NULL},
                                         .finish = finish,
                                         .expresses = expresses,
                                         .record = heed_record_encoder_decoder,

@@ -7,6 +7,7 @@
 #include "graph/op.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static heed_model *new_model(heed_engine *engine, heed_error *err) {
@@ -27,6 +28,7 @@ void heed_model_free(heed_model *m) {
         return;
     heed_weights_free(m->weights);
     heed_tensors_free(m->tensors);
+    heed_free(heed_engine_host(m->engine), m->stored);
     heed_tokenizer_free(m->tokenizer);
     heed_free(heed_engine_host(m->engine), m);
 }
@@ -135,7 +137,30 @@ heed_outputs heed_model_record(const heed_model *m, heed_build *b, const heed_wa
     return m->family->record(b, &config, want);
 }
 
+heed_place heed_model_place(const heed_model *m) {
+    return m->family->place;
+}
+
+bool heed_model_must_be(const heed_model *m, heed_model_kind kind, const char *what,
+                        heed_error *err) {
+    static const char *const names[] = {"an encoder-decoder", "a decoder", "an encoder"};
+    return m->family->kind == kind ||
+           heed_fail(err, HEED_VALUE, "%s takes %s, family '%s' is %s", what, names[kind],
+                     m->family->type, names[m->family->kind]);
+}
+
+/* The file's name of a weight, NULL where it came from none. */
+static const char *stored_name(const heed_model *m, const char *ours) {
+    for (int64_t i = 0; m->stored && i < heed_weights_count(m->weights); i++)
+        if (!strcmp(heed_weights_at(m->weights, i)->name, ours))
+            return m->stored[i];
+    return NULL;
+}
+
 bool heed_model_weight_name(const heed_model *m, const char *ours, char *theirs, size_t size) {
+    const char *stored = stored_name(m, ours);
+    if (stored)
+        return (size_t)snprintf(theirs, size, "%s", stored) < size;
     return heed_renamed(m->family->weights, ours, 0, theirs, size);
 }
 

@@ -11,16 +11,46 @@
 #include "block/block.h"
 #include "text/text.h"
 
+/* Which stacks a model has. A model of one stack has one row space: "source" for an encoder,
+ * "target" for a decoder. */
+typedef enum { HEED_ENCODER_DECODER, HEED_DECODER, HEED_ENCODER } heed_model_kind;
+
+/* What stands on the last layer: nothing, logits over the vocabulary for each row, logits over
+ * `labels` classes for each row, or for each sequence. */
+typedef enum { HEED_HEAD_NONE, HEED_HEAD_VOCAB, HEED_HEAD_ROWS, HEED_HEAD_SEQUENCES } heed_head;
+
+enum { HEED_ENDS = 8, HEED_WINDOWED = 256 };
+
 /* Everything a family needs to record itself; filled from config.json or from a recipe. */
 typedef struct {
-    char family[24]; /* model_type: "marian", "pegasus", "heed" */
+    char family[24]; /* model_type: "marian", "gpt2", "bert", "heed" */
+    heed_model_kind kind;
+    heed_head head;
+    bool pooler;    /* an encoder's pooled row, a vector for each sequence, is an output */
+    int64_t labels; /* classes of the head; num_labels in transformers */
     heed_stack encoder, decoder;
     int64_t vocab, source_vocab; /* of the decoder (and the output), of the encoder */
+    int64_t types;               /* token types (BERT's sentence A and B); 0: none */
+    int64_t embed_width;         /* width of the tables where it is not the stack's; 0: the same */
     bool share_embeddings;       /* source and target tokens have one table */
     bool tie_output;             /* the output matrix is the target's table */
     bool scale_embedding;        /* embeddings times sqrt(width) */
     bool logits_bias;            /* a bias of 1 x vocab on the logits, not trained */
+    double embed_dropout, head_dropout; /* behind the tables, before the classes */
+    bool qkv_bias, out_bias, feed_bias; /* Llama's kin: which products have a bias */
+    bool norm_heads;                    /* Qwen3: a norm on each head's query and key */
+    bool norm_one_plus;                 /* Gemma: gains are 1 + weight */
+    double rotary_part; /* of each head that turns: partial_rotary_factor, rotary_pct */
+    bool rope_truncate;
+    int64_t window;         /* keys that a row of a windowed layer sees; 0: all */
+    uint64_t windowed[4];   /* a bit for each layer that has the window */
+    bool use_window;        /* Qwen: else the window is not there */
+    int64_t first_windowed; /* Qwen: the first layer with the window */
+    bool scale_attention;   /* GPT-2: scores over the square root of the head's width */
+    bool scale_by_layer;    /* GPT-2: and over the layer's number, from 1 */
     int32_t pad, bos, eos, unk, decoder_start, forced_eos; /* -1: none */
+    int32_t end[HEED_ENDS]; /* where several tokens end a text: all of them, eos first */
+    int64_t ends;           /* 0: eos alone */
     /* How to generate by default (generation_config.json). */
     int64_t beam, max_length,
         min_length; /* max_length counts the start token, as in transformers */
@@ -39,6 +69,11 @@ heed_config heed_config_base(void);
 void heed_config_choose_family(heed_config *config, char *why, size_t size);
 
 typedef struct heed_model heed_model;
+
+/* HEED_VALUE, naming the family, unless the model is of this kind; `what` begins the message: "to
+ * translate". */
+bool heed_model_must_be(const heed_model *m, heed_model_kind kind, const char *what,
+                        heed_error *err);
 
 /* Opens a folder: config.json, generation_config.json, model.safetensors (or shards),
  * tokenizer.json where there is one. Weights stay mapped. Missing, unused and mis-shaped tensors
@@ -64,8 +99,21 @@ const heed_tokenizer *heed_model_tokenizer(
     const heed_model *m);                           /* NULL where the folder has none */
 int64_t heed_model_parameters(const heed_model *m); /* trained numbers; tied ones once */
 
-/* What to record, and what was. Inputs: "input_ids" over row space "source", "decoder_input_ids"
- * and, for the loss, "labels" over "target". Decoder input i predicts label i. */
+/* What a row's position is where position_ids are absent, as the family's forward in transformers
+ * has it. */
+typedef enum {
+    HEED_PLACE_COLUMN, /* the column, padding counted */
+    HEED_PLACE_ROW,    /* the number of real rows before it */
+    HEED_PLACE_TOKEN   /* the number of rows before it whose id is not the pad token's */
+} heed_place;
+
+heed_place heed_model_place(const heed_model *m);
+
+/* What to record, and what was. Inputs of an encoder-decoder: "input_ids" over row space "source",
+ * "decoder_input_ids" and, for the loss, "labels" over "target". Of a single stack: "input_ids",
+ * "token_type_ids" where config.types, and "labels", all over its own space; with
+ * HEED_HEAD_SEQUENCES "labels" has one for each sequence. Row i predicts label i: who reads
+ * transformers' labels of a causal model shifts them. */
 typedef struct {
     bool logits, loss;
     double smoothing;
@@ -74,14 +122,16 @@ typedef struct {
 typedef struct {
     heed_value memory; /* encoder output, source x width */
     heed_value hidden; /* decoder output, target x width */
-    heed_value logits; /* target x vocab */
+    heed_value pooled; /* sequences x width, where config.pooler */
+    heed_value logits; /* rows x vocab, rows x labels or sequences x labels */
     heed_value loss;   /* 1 x 1, summed over labels; heed_xent_rows(loss): each label's */
 } heed_outputs;
 heed_outputs heed_model_record(const heed_model *m, heed_build *b, const heed_want *want);
 
 /* Names between ours and transformers' ("encoder.0.self.q.weight" <->
  * "model.encoder.layers.0.self_attn.q_proj.weight"; "decoder.1.cross.weights" ->
- * "cross_attentions.1"). False where there is none. */
+ * "cross_attentions.1"). A weight that came from a file is called as in the file. False where there
+ * is none. */
 bool heed_model_weight_name(const heed_model *m, const char *ours, char *theirs, size_t size);
 bool heed_model_value_name(const heed_model *m, const char *ours, char *theirs, size_t size);
 

@@ -6,6 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ONE_STACK(name)                                                                            \
+    {                                                                                              \
+        {#name ".*.self.weights", "attentions.*"}, {#name ".hidden.*", "hidden_states.*"}, {       \
+            NULL, NULL                                                                             \
+        }                                                                                          \
+    }
+const heed_rename heed_encoder_values[] = ONE_STACK(encoder);
+const heed_rename heed_decoder_values[] = ONE_STACK(decoder);
+
 enum { PARTS = 8 };
 
 typedef struct {

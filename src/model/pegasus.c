@@ -18,9 +18,13 @@ static bool expresses(const heed_config *c, char *why, size_t size) {
 static const char *const sinusoids[] = {"model.encoder.embed_positions.weight",
                                         "model.decoder.embed_positions.weight", NULL};
 
+static const heed_architecture architectures[] = {
+    {"PegasusForConditionalGeneration", HEED_HEAD_VOCAB, false}, {0}};
+
 const heed_family heed_family_pegasus = {.type = "pegasus",
-                                         .architecture = "PegasusForConditionalGeneration",
-                                         .keys = heed_bart_keys,
+                                         .kind = HEED_ENCODER_DECODER,
+                                         .architectures = architectures,
+                                         .keys = (const heed_key *const[]){heed_bart_keys, NULL},
                                          .finish = finish,
                                          .expresses = expresses,
                                          .record = heed_record_encoder_decoder,

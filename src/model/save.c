@@ -28,9 +28,11 @@ static bool set(json_t *root, const char *key, json_t *value, heed_error *err) {
 
 static bool save_config(const heed_model *m, const char *folder, heed_error *err) {
     const heed_family *f = m->family;
-    const heed_key *tables[] = {f->keys, heed_generation_keys + HEED_SEARCH_KEYS, NULL};
+    const heed_key *tables[HEED_TABLES + 2] = {heed_generation_keys + HEED_SEARCH_KEYS};
+    for (int i = 0; f->keys[i]; i++)
+        tables[i + 1] = f->keys[i];
     json_t *root = json_pack("{s:s, s:[s], s:s, s:b}", "model_type", f->type, "architectures",
-                             f->architecture, "dtype", "float32", "is_encoder_decoder", 1);
+                             f->architectures[0].name, "dtype", "float32", "is_encoder_decoder", 1);
     bool fine = root ? heed_keys_write(root, tables, &m->config, err) &&
                            save_json(m, folder, "config.json", root, err)
                      : heed_fail(err, HEED_NOMEM, "no memory to write config.json");

@@ -95,6 +95,9 @@ static bool make_optimizer(heed_updater *u, const heed_optimizer_options *option
 heed_updater *heed_updater_new(heed_model *model, heed_batches *batches,
                                const heed_update_options *options,
                                const heed_optimizer_options *optimizer, heed_error *err) {
+    if (!heed_model_must_be(model, HEED_ENCODER_DECODER, "training on pairs", err)) {
+        return NULL;
+    }
     heed_updater *u = heed_alloc(heed_model_host(model), 1, sizeof *u, err);
     if (!u) {
         return NULL;

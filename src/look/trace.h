@@ -1,0 +1,43 @@
+/* trace.h: a trace on its way from padded inputs through one run to padded outputs. Inside of look/.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEED_LOOK_TRACE_H
+#define HEED_LOOK_TRACE_H
+
+#include "base/error.h"
+#include "heed_look.h"
+#include "look/padded.h"
+#include "model/model.h"
+
+enum { HEED_TRACE_INPUTS = 4 };
+
+/* An input of the plan: integers for the rows of a side, or one for each sequence. */
+typedef struct {
+    const char *name;
+    const heed_padded *side; /* NULL: one for each sequence */
+    int64_t *cell;           /* batch x width, or batch */
+} heed_trace_input;
+
+typedef struct {
+    heed_model *model;
+    const heed_host *host;
+    const heed_trace_options *options;
+    const heed_config *config;
+    heed_padded source, target; /* start NULL: the model has no such side */
+    heed_trace_input input[HEED_TRACE_INPUTS];
+    int inputs;
+    int64_t *labels; /* the input's cells; NULL: none */
+    heed_outputs value;
+    heed_plan *plan;
+    heed_session *session;
+    int64_t counted; /* labels that count */
+} heed_trace_run;
+
+/* The side on which a model of one stack has its rows. */
+heed_padded *heed_trace_side(heed_trace_run *t);
+/* trace_inputs.c: reads and checks the file; gives the rows their integers. */
+bool heed_trace_read(heed_trace_run *t, const char *path, heed_error *err);
+/* trace_outputs.c: writes what the run left, under the names of transformers. */
+bool heed_trace_write(heed_trace_run *t, const char *path, heed_error *err);
+
+#endif

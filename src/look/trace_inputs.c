@@ -1,0 +1,174 @@
+/* trace_inputs.c: padded tensors of a file to the rows and integers of a run.
+ * SPDX-License-Identifier: MIT
+ */
+#include "look/trace.h"
+
+#include <inttypes.h>
+
+heed_padded *heed_trace_side(heed_trace_run *t) {
+    return t->config->kind == HEED_ENCODER ? &t->source : &t->target;
+}
+
+/* Takes the cells. */
+static void add_input(heed_trace_run *t, const char *name, const heed_padded *side, int64_t *cell) {
+    t->input[t->inputs++] = (heed_trace_input){name, side, cell};
+}
+
+/* Tensors of batch x width that come along with the ids of one side. */
+typedef struct {
+    int64_t batch, width;
+    int64_t *ids, *mask, *positions;
+} cells;
+
+static void free_cells(heed_trace_run *t, cells *c) {
+    heed_free(t->host, c->mask);
+    heed_free(t->host, c->positions);
+    *c = (cells){0};
+}
+
+/* Each column's number of rows before it; transformers counts tokens where it makes positions from
+ * ids (RoBERTa). */
+static int64_t *count(const heed_trace_run *t, const cells *c, heed_place place, heed_error *err) {
+    int64_t *out = heed_alloc(t->host, (size_t)(c->batch * c->width), sizeof *out, err);
+    for (int64_t i = 0; out && i < c->batch * c->width; i++) {
+        if (i % c->width == 0)
+            continue; /* 0 */
+        bool token = c->ids[i - 1] != t->config->pad, row = !c->mask || c->mask[i - 1];
+        out[i] = out[i - 1] + (place == HEED_PLACE_TOKEN ? token : row);
+    }
+    return out;
+}
+
+/* Rows of a side: what the mask leaves, at the positions given or the family's own. */
+static bool make_side(heed_trace_run *t, heed_padded *side, cells *c, heed_error *err) {
+    heed_place place = heed_model_place(t->model);
+    if (!c->positions && place != HEED_PLACE_COLUMN) {
+        c->positions = count(t, c, place, err);
+        if (!c->positions)
+            return false;
+    }
+    return heed_padded_make(side, t->host, c->batch, c->width, c->mask, c->positions, err);
+}
+
+/* input_ids, attention_mask and position_ids, for the encoder or the only stack. */
+static bool read_ids(heed_trace_run *t, const heed_tensors *file, heed_padded *side, cells *c,
+                     heed_error *err) {
+    heed_error inner = {0};
+    c->ids = heed_padded_ints(t->host, file, "input_ids", &c->batch, &c->width, &inner);
+    if (!c->ids && !inner.code)
+        return heed_fail(err, HEED_NAME, "there is no tensor 'input_ids'");
+    add_input(t, "input_ids", side, c->ids);
+    c->mask = heed_padded_ints(t->host, file, "attention_mask", &c->batch, &c->width, &inner);
+    c->positions = heed_padded_ints(t->host, file, "position_ids", &c->batch, &c->width, &inner);
+    if (!inner.code)
+        make_side(t, side, c, &inner);
+    return !inner.code || heed_fail(err, inner.code, "%s", inner.text);
+}
+
+/* ---- An encoder and a decoder ---- */
+
+/* The labels shifted right behind the start token. */
+static int64_t *shift_right(heed_trace_run *t, int64_t batch, int64_t width, heed_error *err) {
+    int64_t *ids = heed_alloc(t->host, (size_t)(batch * width), sizeof *ids, err);
+    for (int64_t i = 0; ids && i < batch * width; i++) {
+        int64_t before = i % width ? t->labels[i - 1] : t->config->decoder_start;
+        ids[i] = before == -100 ? t->config->pad : before;
+    }
+    return ids;
+}
+
+static bool read_decoder_ids(heed_trace_run *t, const heed_tensors *file, int64_t wanted, cells *c,
+                             heed_error *err) {
+    heed_error inner = {0};
+    t->labels = heed_padded_ints(t->host, file, "labels", &c->batch, &c->width, &inner);
+    if (t->labels)
+        add_input(t, "labels", &t->target, t->labels);
+    c->ids = heed_padded_ints(t->host, file, "decoder_input_ids", &c->batch, &c->width, &inner);
+    if (!c->ids && t->labels && !inner.code)
+        c->ids = shift_right(t, c->batch, c->width, &inner);
+    add_input(t, "decoder_input_ids", &t->target, c->ids);
+    c->mask =
+        heed_padded_ints(t->host, file, "decoder_attention_mask", &c->batch, &c->width, &inner);
+    if (inner.code)
+        return heed_fail(err, inner.code, "%s", inner.text);
+    if (!c->ids)
+        return heed_fail(err, HEED_NAME, "there is neither 'decoder_input_ids' nor 'labels'");
+    return c->batch == wanted ||
+           heed_fail(err, HEED_SHAPE,
+                     "input_ids has a batch of %" PRId64 ", the decoder's %" PRId64, wanted,
+                     c->batch);
+}
+
+static bool read_both(heed_trace_run *t, const heed_tensors *file, heed_error *err) {
+    cells source = {0}, target = {0};
+    bool ok = read_ids(t, file, &t->source, &source, err) &&
+              read_decoder_ids(t, file, source.batch, &target, err) &&
+              make_side(t, &t->target, &target, err);
+    free_cells(t, &source);
+    free_cells(t, &target);
+    return ok;
+}
+
+/* ---- One stack ---- */
+
+/* Causal labels move one row to the left: a label counts when its own row is real too. */
+static void shift_left(heed_trace_run *t, const cells *c) {
+    for (int64_t i = 0; i < c->batch * c->width; i++) {
+        bool last = (i + 1) % c->width == 0;
+        t->labels[i] = last || (c->mask && !c->mask[i + 1]) ? -100 : t->labels[i + 1];
+    }
+}
+
+static bool read_labels(heed_trace_run *t, const heed_tensors *file, heed_padded *side, cells *c,
+                        heed_error *err) {
+    heed_error inner = {0};
+    bool each = t->config->head == HEED_HEAD_SEQUENCES;
+    if (t->config->head == HEED_HEAD_NONE)
+        return true;
+    t->labels = each ? heed_padded_list(t->host, file, "labels", c->batch, &inner)
+                     : heed_padded_ints(t->host, file, "labels", &c->batch, &c->width, &inner);
+    if (inner.code)
+        return heed_fail(err, inner.code, "%s", inner.text);
+    if (t->labels)
+        add_input(t, "labels", each ? NULL : side, t->labels);
+    if (t->labels && t->config->kind == HEED_DECODER && !each)
+        shift_left(t, c);
+    return true;
+}
+
+/* Absent: all of type 0. */
+static bool read_types(heed_trace_run *t, const heed_tensors *file, heed_padded *side, cells *c,
+                       heed_error *err) {
+    heed_error inner = {0};
+    if (!t->config->types)
+        return true;
+    int64_t *types =
+        heed_padded_ints(t->host, file, "token_type_ids", &c->batch, &c->width, &inner);
+    if (!types && !inner.code)
+        types = heed_alloc(t->host, (size_t)(c->batch * c->width), sizeof *types, &inner);
+    add_input(t, "token_type_ids", side, types);
+    return !inner.code || heed_fail(err, inner.code, "%s", inner.text);
+}
+
+static bool read_one(heed_trace_run *t, const heed_tensors *file, heed_error *err) {
+    heed_padded *side = heed_trace_side(t);
+    cells c = {0};
+    bool ok = read_ids(t, file, side, &c, err) && read_types(t, file, side, &c, err) &&
+              read_labels(t, file, side, &c, err);
+    free_cells(t, &c);
+    return ok;
+}
+
+bool heed_trace_read(heed_trace_run *t, const char *path, heed_error *err) {
+    heed_tensors *file = heed_tensors_open(t->host, path, err);
+    if (!file)
+        return false;
+    bool both = t->config->kind == HEED_ENCODER_DECODER;
+    bool ok = both ? read_both(t, file, err) : read_one(t, file, err);
+    heed_tensors_free(file);
+    if (ok && t->options->grads && !t->labels)
+        ok = heed_fail(err, HEED_NAME, "gradients want 'labels'");
+    if (!ok)
+        heed_error_at(err, "'%s'", path);
+    return ok;
+}

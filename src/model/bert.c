@@ -1,0 +1,152 @@
+/* bert.c: BERT (Devlin et al. 2019): an encoder with the norm behind each block, learned positions
+ * and token types; a pooler over the first row; heads for masked words and classes.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/family.h"
+
+const heed_key heed_bert_keys[] = {
+    HEED_MUST_BOTH("vocab_size", INT, vocab, source_vocab),
+    HEED_MUST("hidden_size", INT, encoder.width),
+    HEED_MUST("num_hidden_layers", INT, encoder.layers),
+    HEED_MUST_BOTH("num_attention_heads", INT, encoder.heads, encoder.kv_heads),
+    HEED_MUST("intermediate_size", INT, encoder.feed_forward),
+    HEED_MAY("hidden_act", ACT, encoder.act),
+    HEED_MAY("max_position_embeddings", INT, encoder.max_positions),
+    HEED_MAY("type_vocab_size", INT, types),
+    HEED_MAY("layer_norm_eps", NUMBER, encoder.eps),
+    HEED_MAY("hidden_dropout_prob", NUMBER, encoder.dropout),
+    HEED_MAY("attention_probs_dropout_prob", NUMBER, encoder.attention_dropout),
+    HEED_MAY("classifier_dropout", NUMBER, head_dropout),
+    HEED_MAY("tie_word_embeddings", BOOL, tie_output),
+    HEED_ONLY("position_embedding_type", "\"absolute\""),
+    HEED_ONLY("is_decoder", "false"),
+    HEED_ONLY("add_cross_attention", "false"),
+    HEED_ONLY("is_encoder_decoder", "false"),
+    HEED_KNOWN("initializer_range"),
+    HEED_KNOWN("gradient_checkpointing"),
+    HEED_KNOWN("directionality"),
+    HEED_KNOWN("pooler_fc_size"),
+    HEED_KNOWN("pooler_num_attention_heads"),
+    HEED_KNOWN("pooler_num_fc_layers"),
+    HEED_KNOWN("pooler_size_per_head"),
+    HEED_KNOWN("pooler_type"),
+    {0}};
+
+void heed_bert_defaults(heed_config *c) {
+    heed_single_defaults(c);
+    c->encoder.act = HEED_ACT_GELU;
+    c->encoder.eps = 1e-12;
+    c->encoder.max_positions = 512;
+    c->encoder.positions = HEED_POSITIONS_LEARNED;
+    c->encoder.embed_norm = true;
+    c->encoder.dropout = c->encoder.attention_dropout = 0.1;
+    c->head_dropout = -1; /* as the layers' */
+    c->types = 2;
+    c->logits_bias = true;
+}
+
+static bool finish(heed_config *c, heed_error *err) {
+    (void)err;
+    if (c->head_dropout < 0)
+        c->head_dropout = c->encoder.dropout;
+    return true;
+}
+
+heed_value heed_bert_embed(heed_build *b, const heed_config *c) {
+    heed_space rows = heed_rows(b, "source");
+    heed_init init = {HEED_INIT_NORMAL, 0.02};
+    int64_t width = c->embed_width ? c->embed_width : c->encoder.width;
+    heed_value tokens = heed_weight(b, "tokens.weight", c->vocab, width, init);
+    heed_value x = heed_embed_except(b, tokens, heed_input(b, "input_ids", rows), 1, c->pad);
+    if (!c->types)
+        return x;
+    heed_value types = heed_weight(b, "types.weight", c->types, width, init);
+    return heed_add(b, x, heed_embed(b, types, heed_input(b, "token_type_ids", rows), 1));
+}
+
+heed_value heed_bert_pool(heed_build *b, heed_value x, const char *name, heed_act_kind act) {
+    heed_value first = heed_pool_rows(b, x, HEED_POOL_FIRST);
+    return heed_act(b, heed_linear(b, first, name, heed_columns(b, x), true), act);
+}
+
+void heed_bert_masked(heed_build *b, heed_value x, const heed_config *c, const heed_want *want,
+                      heed_outputs *out) {
+    heed_init init = {HEED_INIT_NORMAL, 0.02};
+    int64_t width = c->embed_width ? c->embed_width : c->encoder.width;
+    heed_enter(b, "masked", -1);
+    x = heed_act(b, heed_linear(b, x, "transform", width, true), c->encoder.act);
+    x = heed_layernorm(b, x, "norm", c->encoder.eps);
+    heed_value bias = heed_weight_vector(b, "bias", c->vocab, (heed_init){HEED_INIT_ZERO, 0});
+    heed_leave(b);
+    heed_value table =
+        heed_weight(b, c->tie_output ? "tokens.weight" : "head.weight", c->vocab, width, init);
+    heed_record_vocab(b, x, table, bias, want, out);
+}
+
+static heed_outputs record(heed_build *b, const heed_config *c, const heed_want *want) {
+    heed_outputs out = {.memory = {0}};
+    heed_value x = heed_bert_embed(b, c);
+    out.memory = heed_block_stack(b, x, (heed_value){0}, "encoder", false, &c->encoder);
+    if (!out.memory.id)
+        return out;
+    if (c->pooler)
+        out.pooled = heed_name(b, heed_bert_pool(b, out.memory, "pooler", HEED_ACT_TANH), "pooled");
+    heed_value top = c->head == HEED_HEAD_SEQUENCES ? out.pooled : out.memory;
+    if (c->head == HEED_HEAD_VOCAB)
+        heed_bert_masked(b, out.memory, c, want, &out);
+    else if (c->head != HEED_HEAD_NONE)
+        heed_record_classes(b, heed_dropout(b, top, "top", c->head_dropout), "classifier", c, want,
+                            &out);
+    return out;
+}
+
+static const heed_architecture architectures[] = {
+    {"BertModel", HEED_HEAD_NONE, true},
+    {"BertForMaskedLM", HEED_HEAD_VOCAB, false},
+    {"BertForSequenceClassification", HEED_HEAD_SEQUENCES, true},
+    {"BertForTokenClassification", HEED_HEAD_ROWS, false},
+    {0}};
+
+static const heed_rename weights[] = {
+    {"tokens.weight", "bert.embeddings.word_embeddings.weight"},
+    {"tokens.weight", "cls.predictions.decoder.weight"},
+    {"head.weight", "cls.predictions.decoder.weight"},
+    {"types.weight", "bert.embeddings.token_type_embeddings.weight"},
+    {"encoder.positions.weight", "bert.embeddings.position_embeddings.weight"},
+    {"encoder.embed_norm.*", "bert.embeddings.LayerNorm.*"},
+    {"encoder.*.self.norm.*", "bert.encoder.layer.*.attention.output.LayerNorm.*"},
+    {"encoder.*.self.q.*", "bert.encoder.layer.*.attention.self.query.*"},
+    {"encoder.*.self.k.*", "bert.encoder.layer.*.attention.self.key.*"},
+    {"encoder.*.self.v.*", "bert.encoder.layer.*.attention.self.value.*"},
+    {"encoder.*.self.out.*", "bert.encoder.layer.*.attention.output.dense.*"},
+    {"encoder.*.feed.norm.*", "bert.encoder.layer.*.output.LayerNorm.*"},
+    {"encoder.*.feed.up.*", "bert.encoder.layer.*.intermediate.dense.*"},
+    {"encoder.*.feed.down.*", "bert.encoder.layer.*.output.dense.*"},
+    {"pooler.*", "bert.pooler.dense.*"},
+    {"masked.transform.*", "cls.predictions.transform.dense.*"},
+    {"masked.norm.*", "cls.predictions.transform.LayerNorm.*"},
+    {"masked.bias", "cls.predictions.bias"},
+    {"masked.bias", "cls.predictions.decoder.bias"},
+    {"classifier.*", "classifier.*"},
+    {NULL, NULL}};
+
+/* A buffer of 0, 1, 2 ..., and heads that the chosen class does not have. */
+static const char *const unused[] = {"bert.embeddings.position_ids",
+                                     "bert.pooler.dense.*",
+                                     "cls.seq_relationship.*",
+                                     "cls.predictions.bias",
+                                     "cls.predictions.*.*",
+                                     "cls.predictions.transform.*.*",
+                                     NULL};
+
+const heed_family heed_family_bert = {.type = "bert",
+                                      .kind = HEED_ENCODER,
+                                      .architectures = architectures,
+                                      .prefix = "bert.",
+                                      .defaults = heed_bert_defaults,
+                                      .keys = (const heed_key *const[]){heed_bert_keys, NULL},
+                                      .finish = finish,
+                                      .record = record,
+                                      .weights = weights,
+                                      .values = heed_encoder_values,
+                                      .unused = unused};

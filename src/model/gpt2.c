@@ -1,0 +1,133 @@
+/* gpt2.c: GPT-2 (Radford et al. 2019): a decoder with the norm before each block, learned positions,
+ * one product for query, key and value; its matrices lie input by output ("Conv1D").
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/family.h"
+
+#include <math.h>
+
+static const heed_key keys[] = {
+    HEED_MUST_BOTH("vocab_size", INT, vocab, source_vocab),
+    HEED_MUST("n_positions", INT, decoder.max_positions),
+    HEED_MUST("n_embd", INT, decoder.width),
+    HEED_MUST("n_layer", INT, decoder.layers),
+    HEED_MUST_BOTH("n_head", INT, decoder.heads, decoder.kv_heads),
+    HEED_MAY("n_inner", INT, decoder.feed_forward),
+    HEED_MAY("activation_function", ACT, decoder.act),
+    HEED_MAY("resid_pdrop", NUMBER, decoder.dropout),
+    HEED_MAY("attn_pdrop", NUMBER, decoder.attention_dropout),
+    HEED_MAY("embd_pdrop", NUMBER, embed_dropout),
+    HEED_MAY("layer_norm_epsilon", NUMBER, decoder.eps),
+    HEED_MAY("scale_attn_weights", BOOL, scale_attention),
+    HEED_MAY("scale_attn_by_inverse_layer_idx", BOOL, scale_by_layer),
+    HEED_MAY("tie_word_embeddings", BOOL, tie_output),
+    HEED_ONLY("add_cross_attention", "false"),
+    HEED_ONLY("is_encoder_decoder", "false"),
+    HEED_KNOWN("is_decoder"),
+    HEED_KNOWN("n_ctx"),
+    HEED_KNOWN("initializer_range"),
+    HEED_KNOWN("reorder_and_upcast_attn"), /* all sums here are in float */
+    HEED_KNOWN("summary_type"),
+    HEED_KNOWN("summary_use_proj"),
+    HEED_KNOWN("summary_activation"),
+    HEED_KNOWN("summary_proj_to_labels"),
+    HEED_KNOWN("summary_first_dropout"),
+    HEED_KNOWN("task_specific_params"),
+    {0}};
+
+static void defaults(heed_config *c) {
+    heed_single_defaults(c);
+    c->decoder.feed_forward = 0;
+    c->decoder.act = HEED_ACT_GELU_TANH;
+    c->decoder.dropout = c->decoder.attention_dropout = c->embed_dropout = 0.1;
+    c->decoder.eps = 1e-5;
+    c->decoder.pre_norm = c->decoder.final_norm = true;
+    c->decoder.positions = HEED_POSITIONS_LEARNED;
+    c->scale_attention = true;
+}
+
+static bool finish(heed_config *c, heed_error *err) {
+    (void)err;
+    if (!c->decoder.feed_forward)
+        c->decoder.feed_forward = 4 * c->decoder.width;
+    return true;
+}
+
+static heed_value self(heed_build *b, heed_value x, int64_t i, const heed_config *c) {
+    const heed_stack *s = &c->decoder;
+    double scale = c->scale_attention ? 1 / sqrt((double)(s->width / s->heads)) : 1;
+    heed_attention_options o = {.heads = s->heads,
+                                .causal = true,
+                                .cache = "self",
+                                .scale = c->scale_by_layer ? scale / (double)(i + 1) : scale,
+                                .dropout = s->attention_dropout};
+    heed_enter(b, "self", -1);
+    heed_value h = heed_layernorm(b, x, "norm", s->eps);
+    heed_value all = heed_linear_in_out(b, h, "qkv", 3 * s->width, true);
+    heed_value q = heed_pick_columns(b, all, 0, s->width, s->width, 1);
+    heed_value k = heed_pick_columns(b, all, s->width, s->width, s->width, 1);
+    heed_value v = heed_pick_columns(b, all, 2 * s->width, s->width, s->width, 1);
+    h = heed_linear_in_out(b, heed_attend(b, q, k, v, &o), "out", s->width, true);
+    x = heed_add(b, x, heed_dropout(b, h, "dropout", s->dropout));
+    heed_leave(b);
+    return x;
+}
+
+static heed_value feed(heed_build *b, heed_value x, const heed_stack *s) {
+    heed_enter(b, "feed", -1);
+    heed_value h = heed_layernorm(b, x, "norm", s->eps);
+    h = heed_act(b, heed_linear_in_out(b, h, "up", s->feed_forward, true), s->act);
+    h = heed_linear_in_out(b, h, "down", s->width, true);
+    x = heed_add(b, x, heed_dropout(b, h, "dropout", s->dropout));
+    heed_leave(b);
+    return x;
+}
+
+static heed_value layer(heed_build *b, heed_value x, int64_t i, const void *ctx) {
+    const heed_config *c = ctx;
+    return feed(b, self(b, x, i, c), &c->decoder);
+}
+
+static heed_value end(heed_build *b, heed_value x, const void *ctx) {
+    const heed_config *c = ctx;
+    return heed_layernorm(b, x, "norm", c->decoder.eps);
+}
+
+static heed_outputs record(heed_build *b, const heed_config *c, const heed_want *want) {
+    if (!heed_stack_sound(b, &c->decoder))
+        return (heed_outputs){.hidden = {0}};
+    return heed_record_decoder(b, c, &(heed_layers){"decoder", c->decoder.layers, layer, end, c},
+                               want);
+}
+
+static const heed_architecture architectures[] = {
+    {"GPT2LMHeadModel", HEED_HEAD_VOCAB, false}, {"GPT2Model", HEED_HEAD_NONE, false}, {0}};
+
+static const heed_rename weights[] = {{"tokens.weight", "transformer.wte.weight"},
+                                      {"tokens.weight", "lm_head.weight"},
+                                      {"head.weight", "lm_head.weight"},
+                                      {"decoder.positions.weight", "transformer.wpe.weight"},
+                                      {"decoder.*.self.norm.*", "transformer.h.*.ln_1.*"},
+                                      {"decoder.*.self.qkv.*", "transformer.h.*.attn.c_attn.*"},
+                                      {"decoder.*.self.out.*", "transformer.h.*.attn.c_proj.*"},
+                                      {"decoder.*.feed.norm.*", "transformer.h.*.ln_2.*"},
+                                      {"decoder.*.feed.up.*", "transformer.h.*.mlp.c_fc.*"},
+                                      {"decoder.*.feed.down.*", "transformer.h.*.mlp.c_proj.*"},
+                                      {"decoder.norm.*", "transformer.ln_f.*"},
+                                      {NULL, NULL}};
+
+/* Triangles of ones, and what stands for minus infinity there, that older files hold. */
+static const char *const unused[] = {"transformer.h.*.attn.bias",
+                                     "transformer.h.*.attn.masked_bias", NULL};
+
+const heed_family heed_family_gpt2 = {.type = "gpt2",
+                                      .kind = HEED_DECODER,
+                                      .architectures = architectures,
+                                      .prefix = "transformer.",
+                                      .defaults = defaults,
+                                      .keys = (const heed_key *const[]){keys, NULL},
+                                      .finish = finish,
+                                      .record = record,
+                                      .weights = weights,
+                                      .values = heed_decoder_values,
+                                      .unused = unused};

@@ -1,0 +1,170 @@
+/* llama.c: Llama (Touvron et al. 2023) and what its kin share: a decoder with RMSNorm before each
+ * block, rotary positions, grouped heads and a gated feed-forward.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/family.h"
+
+#include <math.h>
+#include <string.h>
+
+const heed_key heed_llama_keys[] = {
+    HEED_MUST_BOTH("vocab_size", INT, vocab, source_vocab),
+    HEED_MUST("hidden_size", INT, decoder.width),
+    HEED_MUST("num_hidden_layers", INT, decoder.layers),
+    HEED_MUST_BOTH("num_attention_heads", INT, decoder.heads, decoder.kv_heads),
+    HEED_MAY("num_key_value_heads", INT, decoder.kv_heads),
+    HEED_MAY("head_dim", INT, decoder.head_width),
+    HEED_MUST("intermediate_size", INT, decoder.feed_forward),
+    HEED_MAY("hidden_act", ACT, decoder.act),
+    HEED_MAY("max_position_embeddings", INT, decoder.max_positions),
+    HEED_MAY("rms_norm_eps", NUMBER, decoder.eps),
+    HEED_MAY("attention_dropout", NUMBER, decoder.attention_dropout),
+    HEED_MAY_BOTH("attention_bias", BOOL, qkv_bias, out_bias),
+    HEED_MAY("mlp_bias", BOOL, feed_bias),
+    HEED_MAY("tie_word_embeddings", BOOL, tie_output),
+    HEED_ONLY("is_encoder_decoder", "false"),
+    HEED_ONLY("is_decoder", "false"),
+    HEED_KNOWN("initializer_range"),
+    HEED_KNOWN("pretraining_tp"), /* cuts products into slices; the values are the same */
+    {0}};
+
+void heed_llama_defaults(heed_config *c) {
+    heed_single_defaults(c);
+    c->tie_output = false;
+    c->decoder.act = HEED_ACT_SILU;
+    c->decoder.eps = 1e-6;
+    c->decoder.rms = c->decoder.gated = c->decoder.pre_norm = c->decoder.final_norm = true;
+    c->decoder.positions = HEED_POSITIONS_ROPE;
+    c->decoder.max_positions = 2048;
+    c->rotary_part = 1;
+    c->rope_truncate = true;
+}
+
+bool heed_llama_finish(heed_config *c, heed_error *err) {
+    return heed_rope_finish(c, err);
+}
+
+bool heed_read_layer_types(const json_t *value, heed_config *c, heed_error *err) {
+    size_t n = json_array_size(value);
+    if (!n || n > HEED_WINDOWED)
+        return heed_fail(err, HEED_LIMIT, "key 'layer_types' has %zu layers, wanted 1 to %d", n,
+                         HEED_WINDOWED);
+    memset(c->windowed, 0, sizeof c->windowed);
+    for (size_t i = 0; i < n; i++) {
+        const char *type = json_string_value(json_array_get(value, i));
+        if (type && !strcmp(type, "sliding_attention"))
+            c->windowed[i / 64] |= (uint64_t)1 << i % 64;
+        else if (!type || strcmp(type, "full_attention") != 0)
+            return heed_fail(err, HEED_VALUE, "key 'layer_types': '%.40s' is not known here",
+                             type ? type : "?");
+    }
+    return true;
+}
+
+static int64_t window_of(const heed_config *c, int64_t i) {
+    return i < HEED_WINDOWED && (c->windowed[i / 64] >> i % 64 & 1) ? c->window : 0;
+}
+
+static heed_value norm(heed_build *b, heed_value x, const char *name, int64_t heads,
+                       const heed_config *c) {
+    return heed_rmsnorm_with(
+        b, x, name,
+        &(heed_norm_options){.eps = c->decoder.eps, .heads = heads, .one_plus = c->norm_one_plus});
+}
+
+/* Query or key: its product, its norm where there is one, turned. */
+static heed_value turned(heed_build *b, heed_value x, const char *name, int64_t heads,
+                         const heed_config *c) {
+    const heed_stack *s = &c->decoder;
+    heed_value y = heed_linear(b, x, name, heads * s->head_width, c->qkv_bias);
+    if (c->norm_heads)
+        y = norm(b, y, name[0] == 'q' ? "q_norm" : "k_norm", heads, c);
+    return heed_rope(
+        b, y, heed_positions(b, heed_space_of(b, y)),
+        &(heed_rope_options){.heads = heads,
+                             .base = s->rope_base,
+                             .interleaved = s->positions == HEED_POSITIONS_ROPE_INTERLEAVED,
+                             .turned = s->rope_turned,
+                             .scaling = s->rope_scaling});
+}
+
+static heed_value self(heed_build *b, heed_value x, int64_t i, const heed_config *c) {
+    const heed_stack *s = &c->decoder;
+    heed_attention_options o = {.heads = s->heads,
+                                .kv_heads = s->kv_heads,
+                                .causal = true,
+                                .window = window_of(c, i),
+                                .cache = "self",
+                                .dropout = s->attention_dropout};
+    heed_enter(b, "self", -1);
+    heed_value h = norm(b, x, "norm", 1, c);
+    heed_value q = turned(b, h, "q", s->heads, c), k = turned(b, h, "k", s->kv_heads, c);
+    heed_value v = heed_linear(b, h, "v", s->kv_heads * s->head_width, c->qkv_bias);
+    heed_value a = heed_attend(b, q, k, v, &o);
+    x = heed_add(b, x, heed_linear(b, a, "out", s->width, c->out_bias));
+    heed_leave(b);
+    return x;
+}
+
+static heed_value feed(heed_build *b, heed_value x, const heed_config *c) {
+    const heed_stack *s = &c->decoder;
+    heed_enter(b, "feed", -1);
+    heed_value h = norm(b, x, "norm", 1, c);
+    heed_value gate = heed_linear(b, h, "gate", s->feed_forward, c->feed_bias);
+    heed_value up = heed_linear(b, h, "up", s->feed_forward, c->feed_bias);
+    h = heed_linear(b, heed_gated(b, gate, up, s->act), "down", s->width, c->feed_bias);
+    x = heed_add(b, x, h);
+    heed_leave(b);
+    return x;
+}
+
+static heed_value layer(heed_build *b, heed_value x, int64_t i, const void *ctx) {
+    return feed(b, self(b, x, i, ctx), ctx);
+}
+
+static heed_value end(heed_build *b, heed_value x, const void *ctx) {
+    return norm(b, x, "norm", 1, ctx);
+}
+
+heed_outputs heed_record_llama(heed_build *b, const heed_config *given, const heed_want *want) {
+    heed_config c = *given;
+    heed_stack *s = &c.decoder;
+    if (!heed_stack_sound(b, s))
+        return (heed_outputs){.hidden = {0}};
+    if (!s->head_width)
+        s->head_width = s->width / s->heads;
+    return heed_record_decoder(b, &c, &(heed_layers){"decoder", s->layers, layer, end, &c}, want);
+}
+
+const heed_rename heed_llama_weights[] = {
+    {"tokens.weight", "model.embed_tokens.weight"},
+    {"tokens.weight", "lm_head.weight"},
+    {"head.weight", "lm_head.weight"},
+    {"decoder.*.self.norm.*", "model.layers.*.input_layernorm.*"},
+    {"decoder.*.self.q_norm.*", "model.layers.*.self_attn.q_norm.*"},
+    {"decoder.*.self.k_norm.*", "model.layers.*.self_attn.k_norm.*"},
+    {"decoder.*.self.out.*", "model.layers.*.self_attn.o_proj.*"},
+    {"decoder.*.self.*.*", "model.layers.*.self_attn.*_proj.*"},
+    {"decoder.*.feed.norm.*", "model.layers.*.post_attention_layernorm.*"},
+    {"decoder.*.feed.*.*", "model.layers.*.mlp.*_proj.*"},
+    {"decoder.norm.*", "model.norm.*"},
+    {NULL, NULL}};
+
+/* The speeds of the rotary positions, that older files hold. */
+const char *const heed_llama_unused[] = {"model.layers.*.self_attn.rotary_emb.inv_freq", NULL};
+
+static const heed_architecture architectures[] = {
+    {"LlamaForCausalLM", HEED_HEAD_VOCAB, false}, {"LlamaModel", HEED_HEAD_NONE, false}, {0}};
+
+const heed_family heed_family_llama = {
+    .type = "llama",
+    .kind = HEED_DECODER,
+    .architectures = architectures,
+    .prefix = "model.",
+    .defaults = heed_llama_defaults,
+    .keys = (const heed_key *const[]){heed_llama_keys, heed_rope_keys, NULL},
+    .finish = heed_llama_finish,
+    .record = heed_record_llama,
+    .weights = heed_llama_weights,
+    .values = heed_decoder_values,
+    .unused = heed_llama_unused};

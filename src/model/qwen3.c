@@ -1,0 +1,27 @@
+/* qwen3.c: Qwen3 (Yang et al. 2025): Llama with a norm on each head's query and key.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/family.h"
+
+static void defaults(heed_config *c) {
+    heed_llama_defaults(c);
+    c->norm_heads = true;
+    c->decoder.head_width = 128;
+    c->first_windowed = 28;
+}
+
+static const heed_architecture architectures[] = {
+    {"Qwen3ForCausalLM", HEED_HEAD_VOCAB, false}, {"Qwen3Model", HEED_HEAD_NONE, false}, {0}};
+
+const heed_family heed_family_qwen3 = {
+    .type = "qwen3",
+    .kind = HEED_DECODER,
+    .architectures = architectures,
+    .prefix = "model.",
+    .defaults = defaults,
+    .keys = (const heed_key *const[]){heed_qwen_keys, heed_llama_keys, heed_rope_keys, NULL},
+    .finish = heed_qwen_finish,
+    .record = heed_record_llama,
+    .weights = heed_llama_weights,
+    .values = heed_decoder_values,
+    .unused = heed_llama_unused};

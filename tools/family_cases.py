@@ -1,0 +1,119 @@
+"""The models and inputs of make_golden_families.py, as data: one line or two for each class and twist
+of a family.
+
+SPDX-License-Identifier: MIT
+"""
+
+VOCAB = 40
+# A row padded on the left, one on the right, one with holes, one full. No id is that of padding (0)
+# where the mask is set, since some families count tokens instead of the mask.
+MASK = [
+    [0, 0, 1, 1, 1, 1, 1],
+    [1, 1, 1, 1, 0, 0, 0],
+    [1, 1, 0, 1, 1, 0, 1],
+    [1, 1, 1, 1, 1, 1, 1],
+]
+IDS = [
+    [0, 0, 5, 17, 9, 30, 2],
+    [21, 4, 33, 2, 0, 0, 0],
+    [6, 29, 14, 7, 22, 11, 2],
+    [12, 31, 8, 25, 16, 19, 2],
+]
+LABELS = [
+    [3, 14, 15, 9, 26, 5, 35],
+    [8, 9, 7, 9, 32, 3, 8],
+    [4, 6, 26, 4, -100, 33, 8],
+    [32, 7, 9, 5, 28, 8, 4],
+]
+TYPES = [
+    [0, 0, 0, 0, 0, 1, 1],
+    [0, 0, 1, 1, 0, 0, 0],
+    [0, 0, 0, 0, 0, 0, 0],
+    [0, 1, 1, 1, 1, 1, 1],
+]
+TEXT = {"input_ids": IDS, "attention_mask": MASK}
+CASES = {}
+
+
+def case(name, seed, kind, config_class, model_class, config, inputs, **more):
+    CASES[name] = {
+        "seed": seed,
+        "kind": kind,
+        "config_class": config_class,
+        "class": model_class,
+        "config": config,
+        "inputs": inputs,
+        **more,
+    }
+
+
+def decoder(name, seed, family, config, model_class=None, **more):
+    """A causal model: labels over the same rows; without a head none."""
+    model_class = model_class or f"{family}ForCausalLM"
+    headless = model_class.endswith("Model") and not model_class.endswith("LMHeadModel")
+    inputs = TEXT if headless else {**TEXT, "labels": LABELS}
+    special = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0, "vocab_size": VOCAB}
+    case(name, seed, "decoder", f"{family}Config", model_class, {**special, **config}, inputs, **more)
+
+
+def encoder(name, seed, family, config, head, types=False, **more):
+    """head: Model, ForMaskedLM, ForSequenceClassification, ForTokenClassification."""
+    inputs = {**TEXT, **({"token_type_ids": TYPES} if types else {})}
+    classes = {}
+    if head == "ForMaskedLM":
+        inputs["labels"] = LABELS
+    elif head == "ForTokenClassification":
+        inputs["labels"] = [[x if x < 0 else x % 3 for x in row] for row in LABELS]
+        classes = {"num_labels": 3}
+    elif head == "ForSequenceClassification":
+        inputs["labels"] = [0, 2, 1, 1]
+        classes = {"num_labels": 3}
+    special = {"pad_token_id": 0, "vocab_size": VOCAB}
+    case(name, seed, "encoder", f"{family}Config", family + head, {**special, **classes, **config},
+         inputs, **more)
+
+
+# ---- GPT-2 ----
+
+GPT2 = {"n_positions": 16, "n_embd": 16, "n_layer": 2, "n_head": 2, "resid_pdrop": 0.0,
+        "embd_pdrop": 0.0, "attn_pdrop": 0.0}
+decoder("gpt2", 1, "GPT2", GPT2, "GPT2LMHeadModel")
+decoder("gpt2-model", 2, "GPT2", {**GPT2, "n_inner": 24, "activation_function": "relu"}, "GPT2Model")
+decoder("gpt2-layer-scale", 3, "GPT2", {**GPT2, "scale_attn_by_inverse_layer_idx": True,
+        "tie_word_embeddings": False}, "GPT2LMHeadModel")
+
+# ---- Llama and kin ----
+
+LLAMA = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2,
+         "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 32}
+ROPE = {"factor": 4.0, "original_max_position_embeddings": 4, "rope_theta": 500.0}
+
+
+def rope(kind, **more):
+    return {"rope_parameters": {"rope_type": kind, **ROPE, **more}, "max_position_embeddings": 16}
+
+
+decoder("llama", 21, "Llama", LLAMA)
+decoder("llama-model", 22, "Llama", {**LLAMA, "head_dim": 6, "attention_bias": True,
+        "mlp_bias": True}, "LlamaModel")
+decoder("llama-tied-linear", 23, "Llama", {**LLAMA, "tie_word_embeddings": True, **rope("linear")})
+decoder("llama-dynamic", 24, "Llama", {**LLAMA, **rope("dynamic")})
+decoder("llama-llama3", 25, "Llama", {**LLAMA, **rope("llama3", low_freq_factor=1.0,
+        high_freq_factor=4.0)})
+decoder("llama-yarn", 26, "Llama", {**LLAMA, **rope("yarn")})
+decoder("mistral", 31, "Mistral", {**LLAMA, "sliding_window": 3})
+decoder("qwen2", 32, "Qwen2", {**LLAMA, "use_sliding_window": True, "sliding_window": 2,
+        "max_window_layers": 1})
+decoder("qwen2-full", 33, "Qwen2", {**LLAMA, "tie_word_embeddings": True})
+decoder("qwen3", 34, "Qwen3", {**LLAMA, "head_dim": 6})
+decoder("gemma", 35, "Gemma", {**LLAMA, "head_dim": 6, "num_key_value_heads": 1}, norm_mean=0.0)
+
+# ---- BERT ----
+
+BERT = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
+        "intermediate_size": 24, "max_position_embeddings": 16, "hidden_dropout_prob": 0.0,
+        "attention_probs_dropout_prob": 0.0}
+encoder("bert-model", 11, "Bert", BERT, "Model", types=True)
+encoder("bert-masked", 12, "Bert", BERT, "ForMaskedLM", types=True)
+encoder("bert-classes", 13, "Bert", BERT, "ForSequenceClassification")
+encoder("bert-tokens", 14, "Bert", BERT, "ForTokenClassification")

@@ -1,0 +1,170 @@
+"""Writes tests/golden/families/NAME/: a tiny model of each family as transformers saves it, and what
+transformers makes of one batch, in which a row is padded on the left, one on the right, and one has
+holes in its mask.
+
+Each folder holds config.json and model.safetensors (float32) as saved, and
+  in.safetensors    input_ids, attention_mask, labels, and what else the family takes
+  out.safetensors   the run in float64, stored as float32: logits or the last rows, loss, hidden
+                    states, attentions, gradients; zeros wherever a row or a key is masked
+Labels stand at every place. A label counts where it is real and, in a causal model, the row before
+it too; transformers gets -100 elsewhere.
+
+Needs: torch==2.15.0 transformers==5.24.0 safetensors==0.8.0
+Run: python tools/make_golden_families.py [NAME ...]
+SPDX-License-Identifier: MIT
+"""
+
+import os
+import pathlib
+import shutil
+import sys
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+import family_cases
+
+OUT = pathlib.Path(__file__).parent.parent / "tests/golden/families"
+LISTS = (
+    "hidden_states",
+    "attentions",
+    "encoder_hidden_states",
+    "decoder_hidden_states",
+    "encoder_attentions",
+    "decoder_attentions",
+    "cross_attentions",
+)
+VALUES = ("logits", "last_hidden_state", "pooler_output", "encoder_last_hidden_state")
+
+
+def new_model(case):
+    """Random weights, large enough that no part of the model is close to linear."""
+    torch.manual_seed(case["seed"])
+    config = getattr(transformers, case["config_class"])(**case["config"])
+    config._attn_implementation = "eager"  # the only one that returns attention weights
+    model = getattr(transformers, case["class"])(config)
+    norms = {
+        f"{path}.weight"
+        for path, module in model.named_modules()
+        if "norm" in type(module).__name__.lower()
+    }
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            if not p.requires_grad:
+                continue  # a table of positions
+            if name in norms:
+                p.normal_(case.get("norm_mean", 1.0), 0.2)
+            elif p.dim() == 1:
+                p.normal_(0.0, 0.1)
+            elif "embed" in name or "shared" in name or name.endswith(("wte.weight", "wpe.weight")):
+                p.normal_(0.0, case.get("embed_std", 0.5))
+            else:
+                p.normal_(0.0, 1.2 * p.shape[-1] ** -0.5)
+    return model.eval()
+
+
+def real_rows(inputs):
+    """(of the encoder or the only stack, of the decoder), as booleans."""
+    first = inputs.get("attention_mask")
+    second = inputs.get("decoder_attention_mask")
+    return (
+        None if first is None else first.bool(),
+        None if second is None else second.bool(),
+    )
+
+
+def clear(name, value, rows, decoder_rows, both):
+    """Zeros at rows and keys that are masked."""
+    if not both:
+        side = key = rows
+    else:
+        side = rows if name.startswith("encoder") else decoder_rows
+        key = rows if name.startswith(("encoder", "cross")) else decoder_rows
+    if side is None or value.dim() < 3:
+        return value
+    if "attentions" in name:
+        value[~side[:, None, :, None].expand_as(value)] = 0
+        value[~key[:, None, None, :].expand_as(value)] = 0
+    else:
+        value[~side] = 0
+    return value
+
+
+def counted_labels(case, inputs):
+    """What transformers gets: -100 wherever a label does not count."""
+    labels = inputs["labels"].clone()
+    rows, decoder_rows = real_rows(inputs)
+    rows = decoder_rows if case["kind"] == "both" else rows
+    if labels.dim() < 2 or rows is None:
+        return labels
+    labels[~rows] = -100
+    if case["kind"] == "decoder":
+        labels[:, 1:][~rows[:, :-1]] = -100
+    return labels
+
+
+def run(case, model, inputs):
+    model = model.double()
+    given = {k: v.double() if v.is_floating_point() else v for k, v in inputs.items()}
+    if "labels" in given:
+        given["labels"] = counted_labels(case, inputs)
+    if case["kind"] != "encoder":
+        given["use_cache"] = False
+    result = model(**given, output_hidden_states=True, output_attentions=True)
+    rows, decoder_rows = real_rows(inputs)
+    values = {name: result[name] for name in VALUES if result.get(name) is not None}
+    for part in LISTS:
+        for i, value in enumerate(result.get(part) or ()):
+            values[f"{part}.{i}"] = value
+    both = case["kind"] == "both"
+    values = {
+        name: clear(name, value.detach().clone(), rows, decoder_rows, both)
+        for name, value in values.items()
+    }
+    loss = result.get("loss")
+    if loss is not None:
+        values["loss"] = loss.detach()
+        loss.backward()
+        for name, p in model.named_parameters():  # tied weights come once, under the stored name
+            if p.requires_grad and p.grad is not None:
+                values[f"grad.{name}"] = p.grad
+    return {name: value.float().contiguous() for name, value in values.items()}
+
+
+def make(name, case):
+    folder = OUT / name
+    shutil.rmtree(folder, ignore_errors=True)
+    model = new_model(case)
+    model.save_pretrained(folder)
+    for extra in folder.glob("generation_config.json"):
+        extra.unlink()
+    loaded = getattr(transformers, case["class"]).from_pretrained(
+        folder, attn_implementation="eager"
+    )
+    inputs = {key: torch.tensor(value) for key, value in case["inputs"].items()}
+    values = run(case, loaded.eval(), inputs)
+    stored = load_file(folder / "model.safetensors")
+    for key in [k for k in values if k.startswith("grad.") and k[5:] not in stored]:
+        raise SystemExit(f"{name}: {key} is not called so in the file")
+    save_file(inputs, folder / "in.safetensors")
+    save_file(values, folder / "out.safetensors")
+    size = sum(f.stat().st_size for f in folder.iterdir())
+    assert size < 250_000, (name, size)
+    loss = f"loss {values['loss']:.4f}" if "loss" in values else "no loss"
+    print(f"{name}: {loss}, {size} bytes")
+
+
+def main():
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    for name in sys.argv[1:] or family_cases.CASES:
+        make(name, family_cases.CASES[name])
+
+
+if __name__ == "__main__":
+    main()
