@@ -32,6 +32,9 @@ TYPES = [
     [0, 1, 1, 1, 1, 1, 1],
 ]
 TEXT = {"input_ids": IDS, "attention_mask": MASK}
+# transformers pools the first column, padding or not, so that padding on the left has no meaning.
+POOLED = {"input_ids": [[5, 17, 9, 30, 2, 0, 0], *IDS[1:]],
+          "attention_mask": [[1, 1, 1, 1, 1, 0, 0], *MASK[1:]]}
 CASES = {}
 
 
@@ -58,7 +61,8 @@ def decoder(name, seed, family, config, model_class=None, **more):
 
 def encoder(name, seed, family, config, head, types=False, **more):
     """head: Model, ForMaskedLM, ForSequenceClassification, ForTokenClassification."""
-    inputs = {**TEXT, **({"token_type_ids": TYPES} if types else {})}
+    pooled = head in ("Model", "ForSequenceClassification")
+    inputs = {**(POOLED if pooled else TEXT), **({"token_type_ids": TYPES} if types else {})}
     classes = {}
     if head == "ForMaskedLM":
         inputs["labels"] = LABELS
