@@ -146,6 +146,18 @@ static bool equals(const heed_weight_entry *e, const heed_tensor *first, const h
                      t->name, e->name);
 }
 
+/* Is this the first name of another weight that the model has (an output matrix of its own)? */
+static bool of_another(const heed_model *m, const heed_weight_entry *e, const char *name) {
+    char first[NAME];
+    for (int64_t i = 0; i < heed_weights_count(m->weights); i++) {
+        const heed_weight_entry *w = heed_weights_at(m->weights, i);
+        if (w != e && heed_renamed(m->family->weights, w->name, 0, first, sizeof first) &&
+            !strcmp(first, name))
+            return true;
+    }
+    return false;
+}
+
 /* Gives one weight its numbers; counts its tensors as used. */
 static bool load_weight(heed_model *m, int64_t i, bool *used, heed_error *err) {
     heed_weight_entry *e = heed_weights_at(m->weights, i);
@@ -155,7 +167,7 @@ static bool load_weight(heed_model *m, int64_t i, bool *used, heed_error *err) {
         const heed_tensor *t = find(m, name);
         if (n == 0)
             snprintf(asked, sizeof asked, "%s", name);
-        if (!t)
+        if (!t || (n > 0 && of_another(m, e, name)))
             continue;
         used[t - base] = true;
         if (first ? !equals(e, first, t, err) : !take(m, e, t, err))

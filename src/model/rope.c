@@ -55,7 +55,8 @@ bool heed_rope_finish(heed_config *c, heed_error *err) {
     heed_stack *s = &c->decoder;
     int64_t head = s->head_width ? s->head_width : s->heads > 0 ? s->width / s->heads : 0;
     s->rope_scaling.untruncated = !c->rope_truncate;
-    if (!s->rope_scaling.original)
+    /* transformers' dynamic form reads no other length. */
+    if (!s->rope_scaling.original || s->rope_scaling.kind == HEED_ROPE_DYNAMIC)
         s->rope_scaling.original = s->max_positions;
     if (!(c->rotary_part > 0 && c->rotary_part <= 1))
         return heed_fail(err, HEED_VALUE, "partial_rotary_factor %g is not in (0, 1]",

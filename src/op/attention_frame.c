@@ -1,8 +1,8 @@
 /* attention_frame.c: which keys each block of queries sees, and where everything lies.
  *
  * Rule: with Q new rows and L keys, row i of a sequence stands at place L - Q + i of the keys.
- * Causal: it sees keys [0, place]. Window w: keys (place - w, place], and as many behind where not
- * causal.
+ * Causal: it sees keys [0, place]. Window w: of these the keys whose position is less than w away;
+ * as many behind where not causal.
  * SPDX-License-Identifier: MIT
  */
 #include "op/attention.h"
@@ -102,27 +102,50 @@ int64_t heed_attend_key_count(const heed_attend_frame *f, int64_t s) {
     return f->cached ? f->cache.length[k] : f->k.starts[k + 1] - f->k.starts[k];
 }
 
-static void set_range(const heed_attend_attr *a, int64_t place, int64_t keys, int32_t *begin,
-                      int32_t *end) {
-    int64_t from = a->window ? heed_max(0, place - a->window + 1) : 0;
-    int64_t to = keys;
-    if (a->causal) {
-        to = heed_max(0, place + 1);
-    } else if (a->window) {
-        to = heed_max(0, heed_min(keys, place + a->window));
+/* Positions of the keys of a key sequence. */
+static const int32_t *key_positions(const heed_attend_frame *f, int64_t keys_of) {
+    return f->cached ? f->cache.positions[keys_of] : f->k.positions + f->k.starts[keys_of];
+}
+
+/* Positions ascend, so what the window holds lies within as many rows; rows that were left out
+ * (holes of a mask) count in a distance. */
+static void narrow(const heed_attend_attr *a, const int32_t *position, int64_t at, int64_t *from,
+                   int64_t *to) {
+    while (*from < *to && at - position[*from] >= a->window) {
+        ++*from;
     }
-    *begin = (int32_t)heed_min(from, to);
-    *end = (int32_t)to;
+    while (*from < *to && position[*to - 1] - at >= a->window) {
+        --*to;
+    }
+}
+
+static void set_range(const heed_attend_attr *a, int64_t place, int64_t keys, int64_t *from,
+                      int64_t *to) {
+    *from = a->window ? heed_max(0, place - a->window + 1) : 0;
+    *to = keys;
+    if (a->causal) {
+        *to = heed_max(0, place + 1);
+    } else if (a->window) {
+        *to = heed_max(0, heed_min(keys, place + a->window));
+    }
+    *from = heed_min(*from, *to);
 }
 
 void heed_attend_block_make(const heed_attend_frame *f, int64_t s, int64_t i,
                             heed_attend_block *block) {
     int64_t rows = f->q.starts[s + 1] - f->q.starts[s], keys = heed_attend_key_count(f, s);
+    const int32_t *at = f->q.positions + f->q.starts[s];
     block->s = s;
     block->from = i * HEED_ATTEND_BLOCK;
     block->queries = heed_min(HEED_ATTEND_BLOCK, rows - block->from);
     for (int64_t j = 0; j < block->queries; j++) {
-        set_range(f->a, keys - rows + block->from + j, keys, &block->begin[j], &block->end[j]);
+        int64_t row = block->from + j, from, to;
+        set_range(f->a, keys - rows + row, keys, &from, &to);
+        if (f->a->window && from < to) {
+            narrow(f->a, key_positions(f, heed_attend_keys_of(f, s)), at[row], &from, &to);
+        }
+        block->begin[j] = (int32_t)from;
+        block->end[j] = (int32_t)to;
     }
 }
 

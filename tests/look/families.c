@@ -28,7 +28,7 @@ int main(void) {
     for (struct dirent *e; root && n < MOST && (e = readdir(root));) {
         if (e->d_name[0] == '.')
             continue;
-        snprintf(name[n], sizeof name[n], "%s", e->d_name);
+        snprintf(name[n], sizeof name[n], "%.79s", e->d_name);
         tests[n] = (struct CMUnitTest){.name = name[n], .test_func = one, .initial_state = name[n]};
         n++;
     }
