@@ -1,4 +1,5 @@
-/* trace.h: a trace on its way from padded inputs through one run to padded outputs. Inside of look/.
+/* trace.h: a trace on its way from padded inputs through one run to padded outputs. Inside of
+ * look/.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_LOOK_TRACE_H

@@ -137,8 +137,8 @@ heed_value heed_bert_pool(heed_build *b, heed_value x, const char *name, heed_ac
 void heed_bert_masked(heed_build *b, heed_value x, const heed_config *c, const heed_want *want,
                       heed_outputs *out);
 
-/* decoder.c: tokens, positions that are added, `layers`, logits over the tokens' table or one of their
- * own; no biases. */
+/* decoder.c: tokens, positions that are added, `layers`, logits over the tokens' table or one of
+ * their own; no biases. */
 heed_outputs heed_record_decoder(heed_build *b, const heed_config *c, const heed_layers *layers,
                                  const heed_want *want);
 

@@ -1,5 +1,5 @@
-/* gemma.c: Gemma (Gemma Team 2024): Llama with gains of 1 + weight, GELU in its tanh form, embeddings times
- * the root of the width, a head width of its own.
+/* gemma.c: Gemma (Gemma Team 2024): Llama with gains of 1 + weight, GELU in its tanh form,
+ * embeddings times the root of the width, a head width of its own.
  * SPDX-License-Identifier: MIT
  */
 #include "model/family.h"

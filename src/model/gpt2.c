@@ -1,5 +1,5 @@
-/* gpt2.c: GPT-2 (Radford et al. 2019): a decoder with the norm before each block, learned positions,
- * one product for query, key and value; its matrices lie input by output ("Conv1D").
+/* gpt2.c: GPT-2 (Radford et al. 2019): a decoder with the norm before each block, learned
+ * positions, one product for query, key and value; its matrices lie input by output ("Conv1D").
  * SPDX-License-Identifier: MIT
  */
 #include "model/family.h"

@@ -1,5 +1,5 @@
-/* rope.c: how config.json speaks of rotary positions: "rope_theta" beside "rope_scaling", or all of it
- * in "rope_parameters" (transformers 5).
+/* rope.c: how config.json speaks of rotary positions: "rope_theta" beside "rope_scaling", or all of
+ * it in "rope_parameters" (transformers 5).
  * SPDX-License-Identifier: MIT
  */
 #include "model/family.h"
