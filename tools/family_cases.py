@@ -1,5 +1,5 @@
-"""The models and inputs of make_golden_families.py, as data: one line or two for each class and twist
-of a family.
+"""The models and inputs of make_golden_families.py, as data: one line or two for each class and
+twist of a family.
 
 SPDX-License-Identifier: MIT
 """
@@ -57,7 +57,8 @@ def decoder(name, seed, family, config, model_class=None, rows=(0, 1, 2, 3), **m
     inputs = TEXT if headless else {**TEXT, "labels": LABELS}
     inputs = {key: [value[i] for i in rows] for key, value in inputs.items()}
     special = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0, "vocab_size": VOCAB}
-    case(name, seed, "decoder", f"{family}Config", model_class, {**special, **config}, inputs, **more)
+    case(name, seed, "decoder", f"{family}Config", model_class, {**special, **config}, inputs,
+         **more)
 
 
 def encoder(name, seed, family, config, head, types=False, **more):
@@ -83,7 +84,8 @@ def encoder(name, seed, family, config, head, types=False, **more):
 GPT2 = {"n_positions": 16, "n_embd": 16, "n_layer": 2, "n_head": 2, "resid_pdrop": 0.0,
         "embd_pdrop": 0.0, "attn_pdrop": 0.0}
 decoder("gpt2", 1, "GPT2", GPT2, "GPT2LMHeadModel")
-decoder("gpt2-model", 2, "GPT2", {**GPT2, "n_inner": 24, "activation_function": "relu"}, "GPT2Model")
+decoder("gpt2-model", 2, "GPT2", {**GPT2, "n_inner": 24, "activation_function": "relu"},
+        "GPT2Model")
 decoder("gpt2-layer-scale", 3, "GPT2", {**GPT2, "scale_attn_by_inverse_layer_idx": True,
         "tie_word_embeddings": False}, "GPT2LMHeadModel")
 

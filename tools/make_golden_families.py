@@ -1,6 +1,6 @@
-"""Writes tests/golden/families/NAME/: a tiny model of each family as transformers saves it, and what
-transformers makes of one batch, in which a row is padded on the left, one on the right, and one has
-holes in its mask.
+"""Writes tests/golden/families/NAME/: a tiny model of each family as transformers saves it, and
+what transformers makes of one batch, in which a row is padded on the left, one on the right, and
+one has holes in its mask.
 
 Each folder holds config.json and model.safetensors (float32) as saved, and
   in.safetensors    input_ids, attention_mask, labels, and what else the family takes
@@ -41,9 +41,10 @@ VALUES = ("logits", "last_hidden_state", "pooler_output", "encoder_last_hidden_s
 
 
 def softmax_in_double(values, dim=-1, dtype=None, **_):
-    """transformers asks for float32, in which the mask's smallest double becomes minus infinity and a
-    row without keys NaN."""
-    return torch.softmax(values, dim, dtype=torch.float64 if values.dtype == torch.float64 else dtype)
+    """transformers asks for float32, in which the mask's smallest double becomes minus infinity
+    and a row without keys NaN."""
+    wide = values.dtype == torch.float64
+    return torch.softmax(values, dim, dtype=torch.float64 if wide else dtype)
 
 
 torch.nn.functional.softmax = softmax_in_double

@@ -231,23 +231,22 @@ static bool all_known(const json_t *root, const heed_key *const *tables, heed_er
     return true;
 }
 
+static bool read_row(const json_t *root, const heed_key *k, heed_config *c, heed_error *err) {
+    char *base = (char *)c;
+    if (k->required && !heed_json_find(root, k->key))
+        return heed_fail(err, HEED_NAME, "key '%s' is missing", k->key);
+    if (k->kind == HEED_KEY_ONLY || k->kind == HEED_KEY_READ)
+        return read_value(root, k, c, err);
+    return read_key(root, k, c, base + k->at, err) &&
+           (!k->also || read_key(root, k, c, base + k->also, err));
+}
+
 static bool read_tables(const json_t *root, const heed_key *const *tables, heed_config *c,
                         heed_error *err) {
     for (; *tables; tables++)
-        for (const heed_key *k = *tables; k->key; k++) {
-            char *base = (char *)c;
-            if (k->required && !heed_json_find(root, k->key))
-                return heed_fail(err, HEED_NAME, "key '%s' is missing", k->key);
-            if (k->kind == HEED_KEY_ONLY || k->kind == HEED_KEY_READ) {
-                if (!read_value(root, k, c, err))
-                    return false;
-                continue;
-            }
-            if (!read_key(root, k, c, base + k->at, err))
+        for (const heed_key *k = *tables; k->key; k++)
+            if (!read_row(root, k, c, err))
                 return false;
-            if (k->also && !read_key(root, k, c, base + k->also, err))
-                return false;
-        }
     return true;
 }
 
