@@ -113,8 +113,9 @@ typedef struct {
     int64_t kv_heads; /* 0: heads */
     /* Key position <= query position, aligned at the end: the last query sees every key. */
     bool causal;
-    /* > 0: a query sees itself and the keys whose positions are less than `window` before its own,
-     * and as many behind if not causal. Positions must ascend. */
+    /* > 0: a query sees itself and window-1 keys before it, and as many behind if not causal. Rows
+     * that a mask took out count: in self-attention the distance is that of positions, which must
+     * ascend. */
     int64_t window;
     double scale;         /* 0: 1/sqrt(d) */
     const char *cache;    /* slot name: a plan with `cached` keeps k and v there; else ignored */

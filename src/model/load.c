@@ -22,15 +22,11 @@ static bool family_of(heed_model *m, const json_t *root, heed_error *err) {
     if (!type)
         return false;
     m->family = heed_family_called(type);
-    if (!m->family) {
-        char known[200] = "";
-        for (int i = 0; heed_family_at(i); i++) {
-            size_t n = strlen(known);
-            snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", heed_family_at(i)->type);
-        }
-        return heed_fail(err, HEED_NAME, "model_type '%s' is no family known here: %s", type,
-                         known);
-    }
+    if (!m->family)
+        return heed_fail(err, HEED_NAME,
+                         "model_type '%.60s' is no family known here; docs/families.md lists those "
+                         "that are",
+                         type);
     snprintf(m->config.family, sizeof m->config.family, "%s", type);
     return true;
 }

@@ -1,8 +1,8 @@
 /* attention_frame.c: which keys each block of queries sees, and where everything lies.
  *
  * Rule: with Q new rows and L keys, row i of a sequence stands at place L - Q + i of the keys.
- * Causal: it sees keys [0, place]. Window w: of these the keys whose position is less than w away;
- * as many behind where not causal.
+ * Causal: it sees keys [0, place]. Window w: keys (place - w, place], and as many behind where not
+ * causal; of these, in self-attention, the keys whose position is less than w away.
  * SPDX-License-Identifier: MIT
  */
 #include "op/attention.h"
@@ -141,7 +141,7 @@ void heed_attend_block_make(const heed_attend_frame *f, int64_t s, int64_t i,
     for (int64_t j = 0; j < block->queries; j++) {
         int64_t row = block->from + j, from, to;
         set_range(f->a, keys - rows + row, keys, &from, &to);
-        if (f->a->window && from < to) {
+        if (f->a->window && f->a->queries == f->a->keys && from < to) {
             narrow(f->a, key_positions(f, heed_attend_keys_of(f, s)), at[row], &from, &to);
         }
         block->begin[j] = (int32_t)from;

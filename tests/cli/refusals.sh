@@ -62,14 +62,14 @@ mkdir lr=1 && printf 'model: {width: wide}\n' >lr=1/recipe.yaml
 change no_config config.json '' && rm no_config/config.json
 change bad_json config.json 's/{/{,/'
 change not_object config.json '1,$d' && echo '[1]' >not_object/config.json
-change other_type config.json 's/"model_type": "[a-z]*"/"model_type": "llama"/'
+change other_type config.json 's/"model_type": "[a-z]*"/"model_type": "perceptron"/'
 change no_type config.json '/"model_type"/d'
 change no_width config.json '/"d_model"/d'
 change text_width config.json 's/"d_model": 16/"d_model": "16"/'
 change other_width config.json 's/"d_model": 16/"d_model": 18/'
 change odd_heads config.json 's/"encoder_attention_heads": 2/"encoder_attention_heads": 3/'
 change strange_key config.json 's/"d_model"/"rope_theta": 1, "d_model"/'
-change strange_act config.json 's/"activation_function": "[a-z]*"/"activation_function": "tanh"/'
+change strange_act config.json 's/"activation_function": "[a-z]*"/"activation_function": "wave"/'
 change far_pad config.json 's/"pad_token_id": [0-9]*/"pad_token_id": 9999/'
 LC_ALL=C sed -i 's/"pad_token_id": [0-9]*/"pad_token_id": 9999/' far_pad/generation_config.json
 change zero_layers config.json 's/"encoder_layers": 1/"encoder_layers": 0/'
