@@ -136,7 +136,8 @@ typedef enum {
     HEED_ROPE_LINEAR,  /* factor */
     HEED_ROPE_DYNAMIC, /* factor, original (max_position_embeddings) */
     HEED_ROPE_LLAMA3,  /* factor, original, low_freq_factor, high_freq_factor */
-    HEED_ROPE_YARN     /* factor, original; the rest has defaults */
+    HEED_ROPE_YARN,    /* factor, original; the rest has defaults */
+    HEED_ROPE_LONGROPE /* factor (max_position_embeddings / original), original, the two lists */
 } heed_rope_kind;
 typedef struct {
     heed_rope_kind kind;
@@ -146,13 +147,14 @@ typedef struct {
     double beta_fast, beta_slow;              /* 0: 32 and 1 */
     double attention_factor;                  /* 0: from factor, mscale and mscale_all_dim */
     double mscale, mscale_all_dim;            /* read where both are not 0 */
+    const double *short_factor, *long_factor; /* turned/2 numbers each; copied by heed_rope */
     bool untruncated;                         /* "truncate": false */
 } heed_rope_scaling;
 /* Rotary positions (Su et al. 2021) on each head of x: R x heads*d. The first `turned` numbers of a
  * head turn as pairs (i, i + turned/2), or (2i, 2i+1) interleaved; the others stay. Positions are
- * those of x's own space. DYNAMIC: a sequence's angles depend on its largest position in the run,
- * so decoding step by step differs from one pass once it is beyond `original`, as in transformers;
- * there the longest sequence of the batch decides. */
+ * those of x's own space. DYNAMIC, LONGROPE: a sequence's angles depend on its largest position in
+ * the run, so decoding step by step differs from one pass once it is beyond `original`, as in
+ * transformers; there the longest sequence of the batch decides. */
 typedef struct {
     int64_t heads;
     double base; /* above 0 */

@@ -5,7 +5,8 @@
   alibi_slopes.txt  lines "heads", then the slope of each head
   rope.txt          lines "kind d base length factor original low_freq_factor high_freq_factor
                     beta_fast beta_slow attention_factor mscale mscale_all_dim truncate stretch",
-                    0 where a number is not given, then the speed of each pair at that length
+                    0 where a number is not given, then the speed of each pair at that length;
+                    of longrope short_factor and long_factor of each pair before
 
 Needs: torch==2.15.0 transformers==5.24.0
 Run: python tools/make_golden_ops.py
@@ -56,6 +57,11 @@ ROPES = [
     ("yarn", 64, 150000, 30, {"factor": 32, "original": 4096, "truncate": False}),
     ("yarn", 4, 10, 30, {"factor": 2, "original": 8}),  # the ramp ends where it begins
 ]
+SHORT, LONG = [1.0, 1.05, 1.5, 2.25], [1.25, 3.5, 20.0, 40.5]
+ROPES += [("longrope", 8, 10000, length, {"factor": 4, "original": 16, "short_factor": SHORT,
+                                          "long_factor": LONG}) for length in (16, 17)]
+ROPES += [("longrope", 8, 10000, 40, {"factor": 4, "original": 16, "short_factor": SHORT,
+                                      "long_factor": LONG, "attention_factor": 1.19})]
 KEYS = ["factor", "original", "low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow",
         "attention_factor", "mscale", "mscale_all_dim"]
 
@@ -73,6 +79,7 @@ def rope(kind, d, base, length, given):
     speeds, stretch = compute(config, device=None, seq_len=length)
     numbers = [given.get(key, 0) for key in KEYS] + [int(given.get("truncate", True))]
     line = [kind, d, base, length] + numbers + [repr(float(stretch))]
+    line += given.get("short_factor", []) + given.get("long_factor", [])
     return line + [f"{x:.9g}" for x in speeds.tolist()]
 
 

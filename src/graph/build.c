@@ -33,6 +33,7 @@ void heed_book_free(heed_record_book *book) {
     heed_free(book->host, book->input);
     heed_free(book->host, book->named);
     heed_free(book->host, book->cache);
+    heed_free(book->host, book->kept);
     heed_free(book->host, book->unit);
     heed_region_free(&book->region);
 }

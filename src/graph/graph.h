@@ -95,13 +95,18 @@ typedef struct {
     size_t key_offset, value_offset;
 } heed_cache_info;
 
+typedef struct {
+    const void *data;
+    size_t bytes;
+} heed_kept;
+
 /* What a recording consists of; handed over to the plan whole. */
 typedef struct {
     heed_engine *engine;
     const heed_host *host;
     heed_weights *weights;
     heed_mode mode;
-    heed_region region; /* strings */
+    heed_region region; /* strings, kept data */
     heed_slot *value;   /* value[id - 1] */
     size_t values, value_cap;
     heed_node *node;
@@ -114,6 +119,8 @@ typedef struct {
     size_t nameds, named_cap;
     heed_cache_info *cache;
     size_t caches, cache_cap;
+    heed_kept *kept;
+    size_t kepts, kept_cap;
     const char **unit; /* unit[id - 1]: path of the numbered scope */
     size_t units, unit_cap;
 } heed_record_book;

@@ -132,6 +132,10 @@ bool heed_is_loss_gradient(const heed_build *b, heed_value d);
 /* The run fails before its first node unless all of v's integers lie in [0, limit), or are `other`
  * (-1: none). */
 void heed_limit_ints(heed_build *b, heed_value v, int64_t limit, int32_t other, const char *what);
+/* A copy of `bytes` of data that lives as long as the plan, for attributes to point at; the same
+ * data kept before is found again, so that nodes with the same attributes can be shared. NULL: the
+ * build has failed. */
+const void *heed_keep_data(heed_build *b, const void *data, size_t bytes);
 /* The key-value slot of an attention node about to be recorded: columns of keys and values. Call
  * before heed_record; ignored unless the plan is cached. */
 void heed_want_cache(heed_build *b, const char *slot, int64_t key_cols, int64_t value_cols);

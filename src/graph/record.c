@@ -121,3 +121,21 @@ heed_value heed_record_shared(heed_build *b, const heed_op *op, const void *attr
             return (heed_value){b->book.node[i].out};
     return add_node(b, op, attr, attr_bytes, n_in, in, n_out, out);
 }
+
+const void *heed_keep_data(heed_build *b, const void *data, size_t bytes) {
+    heed_record_book *k = &b->book;
+    if (b->error.code)
+        return NULL;
+    for (size_t i = 0; i < k->kepts; i++)
+        if (k->kept[i].bytes == bytes && !memcmp(k->kept[i].data, data, bytes))
+            return k->kept[i].data;
+    if (!heed_reserve(k->host, (void **)&k->kept, &k->kept_cap, k->kepts + 1, sizeof *k->kept,
+                      &b->error))
+        return NULL;
+    void *copy = heed_region_alloc(&k->region, bytes, 1, &b->error);
+    if (!copy)
+        return NULL;
+    memcpy(copy, data, bytes);
+    k->kept[k->kepts++] = (heed_kept){.data = copy, .bytes = bytes};
+    return copy;
+}

@@ -10,11 +10,12 @@
 /* What the angles are a function of; see rope_angles.c. */
 typedef struct {
     double base, factor;
-    double low, high; /* LLAMA3: factors of frequency; YARN: where the ramp begins and ends */
-    double stretch;   /* cosines and sines are multiplied by it */
-    int64_t d;        /* numbers of a head that turn */
-    int64_t original; /* positions that the model was trained with */
-    int64_t kind;     /* heed_rope_kind, as wide as the rest: nodes are compared byte by byte */
+    double low, high;      /* LLAMA3: factors of frequency; YARN: where the ramp begins and ends */
+    double stretch;        /* cosines and sines are multiplied by it */
+    int64_t d;             /* numbers of a head that turn */
+    int64_t original;      /* positions that the model was trained with */
+    const double *part[2]; /* LONGROPE: what slows each pair, up to `original` and beyond */
+    int64_t kind; /* heed_rope_kind, as wide as the rest: nodes are compared byte by byte */
 } heed_rope_angles_attr;
 
 /* False where the scaling cannot be: the build has been refused. o->base > 0, d even. */

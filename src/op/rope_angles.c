@@ -12,6 +12,8 @@
  *   YARN     from speed to speed / factor along a ramp over i, between the pairs that turn
  *            beta_fast and beta_slow times within `original`; cosines and sines times
  *            attention_factor (Peng et al. 2023)
+ *   LONGROPE speed / short_factor_i, or / long_factor_i where the L of DYNAMIC is more than
+ *            original; cosines and sines times attention_factor (Ding et al. 2024)
  * As transformers computes them, in double; there L is the longest of a batch, here a sequence does
  * not depend on its batch.
  * SPDX-License-Identifier: MIT
@@ -41,7 +43,9 @@ static double speed_yarn(const heed_rope_angles_attr *a, double speed, int64_t i
     return speed / a->factor * ramp + speed * (1 - ramp);
 }
 
-static double speed_of(const heed_rope_angles_attr *a, double base, int64_t i) {
+/* What a row's sequence decides: the base for DYNAMIC, 1 for LONGROPE beyond `original`. */
+static double speed_of(const heed_rope_angles_attr *a, double decided, int64_t i) {
+    double base = a->kind == HEED_ROPE_DYNAMIC ? decided : a->base;
     double speed = pow(base, -2.0 * (double)i / (double)a->d);
     switch ((heed_rope_kind)a->kind) {
     case HEED_ROPE_LINEAR:
@@ -50,6 +54,8 @@ static double speed_of(const heed_rope_angles_attr *a, double base, int64_t i) {
         return speed_llama3(a, speed);
     case HEED_ROPE_YARN:
         return speed_yarn(a, speed, i);
+    case HEED_ROPE_LONGROPE:
+        return speed / a->part[decided > 0][i];
     case HEED_ROPE_PLAIN:
     case HEED_ROPE_DYNAMIC:
         break;
@@ -66,7 +72,7 @@ typedef struct {
 
 typedef struct {
     const heed_work *w;
-    const double *base; /* DYNAMIC: of each row */
+    const double *decided; /* of each row, where its sequence decides something */
 } angle_job;
 
 static void angle_rows(void *ctx, int64_t from, int64_t to) {
@@ -77,11 +83,11 @@ static void angle_rows(void *ctx, int64_t from, int64_t to) {
     const int32_t *position = j->w->in[0].data;
     heed_real *out = j->w->out[0].data;
     for (int64_t i = 0; i < half; i++) {
-        double base = a->base, speed = speed_of(a, base, i);
+        double decided = j->decided ? j->decided[from] : 0, speed = speed_of(a, decided, i);
         for (int64_t r = from; r < to; r++) {
-            if (j->base && j->base[r] != base) {
-                base = j->base[r];
-                speed = speed_of(a, base, i);
+            if (j->decided && j->decided[r] != decided) {
+                decided = j->decided[r];
+                speed = speed_of(a, decided, i);
             }
             double angle = (double)position[r] * (attr->back ? -speed : speed);
             out[r * a->d + i] = (heed_real)(a->stretch * cos(angle));
@@ -90,13 +96,20 @@ static void angle_rows(void *ctx, int64_t from, int64_t to) {
     }
 }
 
-static double base_for(const heed_rope_angles_attr *a, int64_t longest) {
+static bool by_sequence(const heed_rope_angles_attr *a) {
+    return a->kind == HEED_ROPE_DYNAMIC || a->kind == HEED_ROPE_LONGROPE;
+}
+
+static double decide(const heed_rope_angles_attr *a, int64_t longest) {
+    if (a->kind == HEED_ROPE_LONGROPE) {
+        return longest > a->original;
+    }
     double length = (double)heed_max(longest, a->original);
     double grown = a->factor * length / (double)a->original - (a->factor - 1);
     return a->base * pow(grown, (double)a->d / (double)(a->d - 2));
 }
 
-static void fill_bases(const heed_work *w, double *base) {
+static void decide_all(const heed_work *w, double *decided) {
     const node_attr *attr = w->attr;
     heed_cut cut = heed_work_cut(w, w->in[0].space);
     const int32_t *position = w->in[0].data;
@@ -105,9 +118,9 @@ static void fill_bases(const heed_work *w, double *base) {
         for (int64_t r = cut.starts[s]; r < cut.starts[s + 1]; r++) {
             longest = heed_max(longest, (int64_t)position[r] + 1);
         }
-        double for_all = base_for(&attr->a, longest);
+        double for_all = decide(&attr->a, longest);
         for (int64_t r = cut.starts[s]; r < cut.starts[s + 1]; r++) {
-            base[r] = for_all;
+            decided[r] = for_all;
         }
     }
 }
@@ -117,16 +130,16 @@ enum { COST = 30 }; /* of a cosine, in numbers moved */
 static void run(const heed_work *w) {
     const node_attr *attr = w->attr;
     angle_job j = {.w = w};
-    if (attr->a.kind == HEED_ROPE_DYNAMIC) {
-        fill_bases(w, w->scratch);
-        j.base = w->scratch;
+    if (by_sequence(&attr->a)) {
+        decide_all(w, w->scratch);
+        j.decided = w->scratch;
     }
     heed_rows_run(w, w->out[0].rows, w->out[0].cols * COST, angle_rows, &j);
 }
 
 static size_t scratch(const heed_work *w) {
     const node_attr *attr = w->attr;
-    return attr->a.kind == HEED_ROPE_DYNAMIC ? (size_t)w->in[0].rows * sizeof(double) : 0;
+    return by_sequence(&attr->a) ? (size_t)w->in[0].rows * sizeof(double) : 0;
 }
 
 static const heed_op ANGLES = {.name = "rope angles", .run = run, .scratch = scratch};
@@ -170,6 +183,34 @@ static double yarn_stretch(const heed_rope_scaling *s) {
     return growth(s->factor, 1);
 }
 
+static double long_stretch(const heed_rope_scaling *s) {
+    if (s->attention_factor > 0) {
+        return s->attention_factor;
+    }
+    return s->factor > 1 ? sqrt(1 + log(s->factor) / log((double)s->original)) : 1;
+}
+
+/* False, with the reason, where numbers by which pairs are slowed are missing or senseless. */
+static bool parts_fit(heed_build *b, const heed_rope_scaling *s, int64_t pairs) {
+    const double *part[2] = {s->short_factor, s->long_factor};
+    for (int p = 0; p < 2; p++) {
+        for (int64_t i = 0; i < pairs; i++) {
+            if (!part[p] || !(part[p][i] > 0) || !isfinite(part[p][i])) {
+                heed_refuse(b, HEED_VALUE,
+                            "longrope wants a number above 0 for each of %" PRId64
+                            " pairs as %s_factor",
+                            pairs, p ? "long" : "short");
+                return false;
+            }
+        }
+    }
+    if (s->original > 1) {
+        return true;
+    }
+    heed_refuse(b, HEED_VALUE, "longrope wants a training with more than one position");
+    return false;
+}
+
 static bool scaling_fits(heed_build *b, const heed_rope_scaling *s, double base, int64_t d) {
     if (s->kind == HEED_ROPE_PLAIN) {
         return true;
@@ -189,10 +230,10 @@ static bool scaling_fits(heed_build *b, const heed_rope_scaling *s, double base,
                     s->low_freq_factor, s->high_freq_factor);
     } else if (s->kind == HEED_ROPE_YARN && !(base > 1)) {
         heed_refuse(b, HEED_VALUE, "rope scaling by YaRN wants a base above 1, not %g", base);
-    } else if ((unsigned)s->kind > HEED_ROPE_YARN) {
+    } else if ((unsigned)s->kind > HEED_ROPE_LONGROPE) {
         heed_refuse(b, HEED_VALUE, "there is no rope scaling number %d", (int)s->kind);
     } else {
-        return true;
+        return s->kind != HEED_ROPE_LONGROPE || parts_fit(b, s, d / 2);
     }
     return false;
 }
@@ -215,6 +256,12 @@ bool heed_rope_angles_of(heed_build *b, const heed_rope_options *o, int64_t d,
     } else if (s->kind == HEED_ROPE_YARN) {
         set_ramp(s, a);
         a->stretch = yarn_stretch(s);
+    } else if (s->kind == HEED_ROPE_LONGROPE) {
+        size_t bytes = (size_t)(d / 2) * sizeof(double);
+        a->part[0] = heed_keep_data(b, s->short_factor, bytes);
+        a->part[1] = heed_keep_data(b, s->long_factor, bytes);
+        a->stretch = long_stretch(s);
+        return a->part[0] && a->part[1];
     }
     return true;
 }

@@ -9,6 +9,7 @@ enum { N = 2, MOST = 96, COLS = 8 };
 static const int64_t LENGTH[N] = {90, 41};
 
 typedef struct {
+    const attend *a;
     heed_engine *engine;
     heed_weights *weights;
     heed_plan *plan;
@@ -19,6 +20,7 @@ static const char *const INPUTS[] = {"q", "k", "v"};
 
 static void open_decoder(decoder *d, const attend *a, bool cached, int64_t sequences) {
     heed_error err = {0};
+    d->a = a;
     d->engine = heed_engine_new(NULL, 2, NULL, &err);
     d->weights = heed_weights_new(NULL, &err);
     heed_build *b = heed_build_new(d->engine, HEED_INFER, d->weights, &err);
@@ -51,10 +53,14 @@ static void close_decoder(decoder *d) {
 static void step(decoder *d, int64_t n, const int *stream, const int64_t *from, const int64_t *to) {
     heed_error err = {0};
     int64_t starts[5] = {0}, row = 0;
+    int32_t own[4 * MOST];
     for (int64_t i = 0; i < n; i++) {
         starts[i + 1] = starts[i] + to[i] - from[i];
+        for (int64_t r = from[i]; r < to[i] && d->a->positions; r++) {
+            own[starts[i] + r - from[i]] = d->a->positions[r] + 1000 * (int32_t)i;
+        }
     }
-    if (!heed_set_rows(d->s, "rows", n, starts, NULL, &err)) {
+    if (!heed_set_rows(d->s, "rows", n, starts, d->a->positions ? own : NULL, &err)) {
         fail_msg("%s", err.text);
     }
     for (int64_t i = 0; i < n; i++) {
@@ -124,6 +130,10 @@ static void try_chunks(const attend *a, int64_t chunk, const heed_number *want,
 
 static void test_chunks(void **state) {
     (void)state;
+    int32_t gaps[MOST]; /* positions with holes, beyond the longest sequence */
+    for (int32_t r = 0; r < MOST; r++) {
+        gaps[r] = 5 + r + r / 4 * 3;
+    }
     const attend kinds[] = {
         {.o = {.heads = 2, .causal = true, .cache = "self"}, .d = 4, .e = 4},
         {.o = {.heads = 4, .kv_heads = 2, .causal = true, .cache = "self"}, .d = 2, .e = 3},
@@ -132,7 +142,17 @@ static void test_chunks(void **state) {
         {.o = {.heads = 2, .causal = true, .max_distance = 20, .cache = "self"},
          .d = 4,
          .e = 4,
-         .buckets = 6}};
+         .buckets = 6},
+        {.o = {.heads = 2, .causal = true, .alibi = true, .cache = "self"},
+         .d = 4,
+         .e = 4,
+         .positions = gaps},
+        {.o = {.heads = 2, .causal = true, .max_distance = 20, .cache = "self"},
+         .d = 4,
+         .e = 4,
+         .buckets = 6,
+         .positions = gaps},
+        {.o = {.heads = 2, .causal = true, .softcap = 0.4, .cache = "self"}, .d = 4, .e = 4}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         heed_number weights[MOST];
         heed_number *want = whole(&kinds[i], weights);

@@ -102,12 +102,13 @@ typedef struct {
     char kind[16];
     turn t;
     int64_t length;
-    double stretch, speed[MOST_PAIRS];
+    double stretch, speed[MOST_PAIRS], slowed[2][MOST_PAIRS];
 } golden;
 
 static heed_rope_kind kind_called(const char *name) {
-    static const char *const NAMES[] = {"default", "linear", "dynamic", "llama3", "yarn"};
-    for (int i = 0; i < 5; i++) {
+    static const char *const NAMES[] = {"default", "linear", "dynamic",
+                                        "llama3",  "yarn",   "longrope"};
+    for (int i = 0; i < 6; i++) {
         if (!strcmp(name, NAMES[i])) {
             return (heed_rope_kind)i;
         }
@@ -132,6 +133,13 @@ static bool read_golden(FILE *f, golden *g) {
     s->kind = kind_called(g->kind);
     s->untruncated = !truncate;
     assert_in_range(g->t.d, 2, 2 * MOST_PAIRS);
+    if (s->kind == HEED_ROPE_LONGROPE) {
+        for (int64_t i = 0; i < g->t.d; i++) {
+            assert_int_equal(fscanf(f, "%lf", &g->slowed[i >= g->t.d / 2][i % (g->t.d / 2)]), 1);
+        }
+        s->short_factor = g->slowed[0];
+        s->long_factor = g->slowed[1];
+    }
     for (int64_t i = 0; i < g->t.d / 2; i++) {
         assert_int_equal(fscanf(f, "%lf", &g->speed[i]), 1);
     }
@@ -175,7 +183,7 @@ static void test_scalings(void **state) {
     for (; read_golden(f, &g); lines++) {
         check_golden(&g);
     }
-    assert_true(feof(f) && lines >= 10);
+    assert_true(feof(f) && lines >= 15);
     fclose(f);
 }
 
@@ -206,8 +214,38 @@ static void test_dynamic(void **state) {
     close_rig(&r);
 }
 
+/* The lists of two calls are alike, so their angles are one node; other lists are another's. */
+static heed_value record_twice(heed_build *b, const void *arg) {
+    static double lists[3][2] = {{1, 2}, {1, 2}, {1, 3}};
+    const int *second = arg;
+    heed_value x = rows_input(b, "x", 4), positions = heed_positions(b, heed_rows(b, "rows"));
+    for (int i = 0; i < 2; i++) {
+        heed_rope_options o = {.heads = 1, .base = 9};
+        o.scaling = (heed_rope_scaling){.kind = HEED_ROPE_LONGROPE, .factor = 2, .original = 4};
+        o.scaling.short_factor = o.scaling.long_factor = lists[i ? *second : 0];
+        x = heed_rope(b, x, positions, &o);
+    }
+    return x;
+}
+
+static void test_lists_are_shared(void **state) {
+    (void)state;
+    int64_t nodes[2];
+    for (int second = 1; second <= 2; second++) {
+        test_input input[] = {{.name = "x", .cols = 4}, {.name = NULL}};
+        test_case c = {.record = record_twice, .arg = &second, .input = input, .rows = {3}, .n = 1};
+        rig r;
+        start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
+        nodes[second - 1] = heed_plan_memory(r.plan).nodes;
+        close_rig(&r);
+        try_op(&c);
+    }
+    assert_int_equal(nodes[0] + 1, nodes[1]);
+}
+
 static void test_refusals(void **state) {
     (void)state;
+    static const double hole[2] = {1, 0}, whole[2] = {1, 2};
     const struct {
         turn t;
         heed_code code;
@@ -253,6 +291,33 @@ static void test_refusals(void **state) {
         {{4,
           {.heads = 1,
            .base = 9,
+           .scaling = {.kind = HEED_ROPE_LONGROPE,
+                       .factor = 2,
+                       .original = 8,
+                       .short_factor = whole,
+                       .long_factor = hole}}},
+         HEED_VALUE,
+         "longrope wants a number above 0 for each of 2 pairs as long_factor"},
+        {{4,
+          {.heads = 1,
+           .base = 9,
+           .scaling =
+               {.kind = HEED_ROPE_LONGROPE, .factor = 2, .original = 8, .long_factor = whole}}},
+         HEED_VALUE,
+         "each of 2 pairs as short_factor"},
+        {{4,
+          {.heads = 1,
+           .base = 9,
+           .scaling = {.kind = HEED_ROPE_LONGROPE,
+                       .factor = 2,
+                       .original = 1,
+                       .short_factor = whole,
+                       .long_factor = whole}}},
+         HEED_VALUE,
+         "longrope wants a training with more than one position"},
+        {{4,
+          {.heads = 1,
+           .base = 9,
            .scaling = {.kind = (heed_rope_kind)9, .factor = 2, .original = 8}}},
          HEED_VALUE,
          "there is no rope scaling number 9"}};
@@ -265,6 +330,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known),     cmocka_unit_test(test_part),
         cmocka_unit_test(test_scalings),  cmocka_unit_test(test_dynamic),
-        cmocka_unit_test(test_gradients), cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_gradients), cmocka_unit_test(test_lists_are_shared),
+        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
