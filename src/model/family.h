@@ -137,14 +137,20 @@ heed_value heed_bert_pool(heed_build *b, heed_value x, const char *name, heed_ac
 void heed_bert_masked(heed_build *b, heed_value x, const heed_config *c, const heed_want *want,
                       heed_outputs *out);
 
-/* decoder.c: tokens, positions that are added, `layers`, logits over the tokens' table or one of
- * their own; no biases. */
+/* decoder.c: the rows of the tokens' table; the logits over that table or one of their own, and
+ * their loss, from out->hidden, where the head is one over the vocabulary (bias of id 0: none). */
+heed_value heed_decoder_embed(heed_build *b, const heed_config *c);
+void heed_decoder_head(heed_build *b, const heed_config *c, heed_value bias, const heed_want *want,
+                       heed_outputs *out);
+/* Tokens, positions that are added, `layers`, logits; no biases. */
 heed_outputs heed_record_decoder(heed_build *b, const heed_config *c, const heed_layers *layers,
                                  const heed_want *want);
 
 /* rope.c: rotary positions of the decoder, for every family that has them. */
 extern const heed_key heed_rope_keys[]; /* rope_theta, rope_scaling, rope_parameters */
 bool heed_rope_finish(heed_config *c, heed_error *err);
+/* Queries or keys, turned as the stack says, by the positions of their rows. */
+heed_value heed_turn(heed_build *b, heed_value x, int64_t heads, const heed_stack *s);
 
 /* llama.c: shared by the decoders that descend from it. */
 extern const heed_key heed_llama_keys[];

@@ -46,6 +46,11 @@ typedef struct {
     uint64_t windowed[4];   /* a bit for each layer that has the window */
     bool use_window;        /* Qwen: else the window is not there */
     int64_t first_windowed; /* Qwen: the first layer with the window */
+    bool pad_still;         /* the pad token's row of the table gets no gradient */
+    bool parallel;          /* GPT-NeoX: attention and feed-forward read the same rows */
+    bool residual_normed;   /* BLOOM: the sums begin with what the norm gives */
+    bool no_final_norm;     /* OPT: although the norms stand before the blocks */
+    bool norm_weights;      /* OPT: norms have weights */
     bool scale_attention;   /* GPT-2: scores over the square root of the head's width */
     bool scale_by_layer;    /* GPT-2: and over the layer's number, from 1 */
     int32_t pad, bos, eos, unk, decoder_start, forced_eos; /* -1: none */

@@ -4,6 +4,7 @@
  */
 #include "model/family.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const struct {
@@ -41,8 +42,13 @@ static const heed_key inside[] = {
     HEED_MAY("truncate", BOOL, rope_truncate),
     {0}};
 
+/* The type first: of one that is not known, the other keys are not either. */
 static bool read_object(const json_t *value, heed_config *c, heed_error *err) {
     const heed_key *tables[] = {inside, NULL};
+    const json_t *kind = json_object_get(value, "rope_type");
+    kind = kind ? kind : json_object_get(value, "type");
+    if (kind && !read_kind(kind, c, err))
+        return false;
     return heed_keys_read(value, "rope", tables, c, err);
 }
 
@@ -62,5 +68,18 @@ bool heed_rope_finish(heed_config *c, heed_error *err) {
         return heed_fail(err, HEED_VALUE, "partial_rotary_factor %g is not in (0, 1]",
                          c->rotary_part);
     s->rope_turned = (int64_t)((double)head * c->rotary_part);
-    return true;
+    return s->rope_turned > 0 ||
+           heed_fail(err, HEED_VALUE,
+                     "partial_rotary_factor %g turns no number of a head of %" PRId64,
+                     c->rotary_part, head);
+}
+
+heed_value heed_turn(heed_build *b, heed_value x, int64_t heads, const heed_stack *s) {
+    return heed_rope(
+        b, x, heed_positions(b, heed_space_of(b, x)),
+        &(heed_rope_options){.heads = heads,
+                             .base = s->rope_base,
+                             .interleaved = s->positions == HEED_POSITIONS_ROPE_INTERLEAVED,
+                             .turned = s->rope_turned,
+                             .scaling = s->rope_scaling});
 }
