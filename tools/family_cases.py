@@ -4,6 +4,8 @@ twist of a family.
 SPDX-License-Identifier: MIT
 """
 
+import random
+
 VOCAB = 40
 # A row padded on the left, one on the right, one with holes, one full. No id is that of padding (0)
 # where the mask is set, since some families count tokens instead of the mask.
@@ -117,6 +119,49 @@ decoder("qwen2-full", 33, "Qwen2", {**LLAMA, "tie_word_embeddings": True})
 decoder("qwen3", 34, "Qwen3", {**LLAMA, "head_dim": 6})
 decoder("gemma", 35, "Gemma", {**LLAMA, "head_dim": 6, "num_key_value_heads": 1}, norm_mean=0.0)
 
+# ---- GPT-NeoX ----
+
+NEOX = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
+        "intermediate_size": 24, "max_position_embeddings": 16}
+decoder("gpt-neox", 41, "GPTNeoX", NEOX)
+decoder("gpt-neox-model", 42, "GPTNeoX", {**NEOX, "attention_bias": False, "rotary_pct": 0.5,
+        "hidden_act": "gelu_fast"}, "GPTNeoXModel")
+decoder("gpt-neox-sequential", 43, "GPTNeoX", {**NEOX, "use_parallel_residual": False,
+        "tie_word_embeddings": True, "rotary_pct": 1.0, "rotary_emb_base": 100})
+
+# ---- OPT: the pad token is one that stands in the rows, too ----
+
+OPT = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "ffn_dim": 24,
+       "max_position_embeddings": 8, "dropout": 0.0, "pad_token_id": 5}
+decoder("opt", 44, "OPT", OPT)
+decoder("opt-model", 45, "OPT", {**OPT, "_remove_final_layer_norm": True, "enable_bias": False,
+        "activation_function": "gelu"}, "OPTModel")
+decoder("opt-behind", 46, "OPT", {**OPT, "do_layer_norm_before": False, "word_embed_proj_dim": 12})
+decoder("opt-plain", 47, "OPT", {**OPT, "layer_norm_elementwise_affine": False,
+        "word_embed_proj_dim": 20, "tie_word_embeddings": False})
+
+# ---- BLOOM ----
+
+BLOOM = {"hidden_size": 24, "n_layer": 2, "n_head": 3}
+decoder("bloom", 48, "Bloom", BLOOM)
+decoder("bloom-model", 49, "Bloom", {**BLOOM, "n_head": 4,
+        "apply_residual_connection_post_layernorm": True}, "BloomModel")
+decoder("bloom-normed", 50, "Bloom", {**BLOOM, "n_head": 6, "tie_word_embeddings": False,
+        "apply_residual_connection_post_layernorm": True})
+
+# ---- Phi ----
+
+PHI = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2,
+       "num_attention_heads": 2, "max_position_embeddings": 16, "pad_token_id": 5}
+decoder("phi", 51, "Phi", PHI)
+decoder("phi-model", 52, "Phi", {**PHI, "qk_layernorm": True, "num_key_value_heads": 1}, "PhiModel")
+decoder("phi-tied", 53, "Phi", {**PHI, "qk_layernorm": True, "tie_word_embeddings": True,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 100.0,
+                            "partial_rotary_factor": 0.75}})
+decoder("phi3", 54, "Phi3", {**LLAMA, "pad_token_id": 5})
+decoder("phi3-window", 55, "Phi3", {**LLAMA, "sliding_window": 3, "rope_parameters": {
+        "rope_type": "default", "rope_theta": 100.0, "partial_rotary_factor": 0.5}})
+
 # ---- BERT ----
 
 BERT = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
@@ -126,3 +171,39 @@ encoder("bert-model", 11, "Bert", BERT, "Model", types=True)
 encoder("bert-masked", 12, "Bert", BERT, "ForMaskedLM", types=True)
 encoder("bert-classes", 13, "Bert", BERT, "ForSequenceClassification")
 encoder("bert-tokens", 14, "Bert", BERT, "ForTokenClassification")
+
+# ---- Pictures ----
+
+
+def picture(name, seed, family, config, head, size, **more):
+    """Two pictures of size (height, width); labels where there is a loss."""
+    numbers = random.Random(seed)
+    inputs = {"pixel_values": [[[[round(numbers.gauss(0.0, 1.0), 3) for _ in range(size[1])]
+                                 for _ in range(size[0])]
+                                for _ in range(config["num_channels"])]
+                               for _ in range(2)]}
+    classes = {} if head == "Model" else {"num_labels": 3}
+    if head == "ForImageClassification":
+        inputs["labels"] = [2, 0]
+    case(name, seed, "encoder", f"{family}Config", family + head, {**classes, **config}, inputs,
+         **more)
+
+
+VIT = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24,
+       "image_size": 12, "patch_size": 4, "num_channels": 3}
+ANY_SIZE = {"interpolate_pos_encoding": True}
+picture("vit-model", 61, "ViT", {**VIT, "pooler_output_size": 10, "pooler_act": "relu"}, "Model",
+        (12, 12))
+picture("vit-classes", 62, "ViT", {**VIT, "qkv_bias": False, "image_size": [8, 12],
+        "patch_size": [4, 3], "num_channels": 1}, "ForImageClassification", (8, 12))
+picture("vit-resized", 63, "ViT", VIT, "ForImageClassification", (21, 8), call=ANY_SIZE)
+picture("deit-model", 64, "DeiT", VIT, "Model", (12, 12))
+picture("deit-classes", 65, "DeiT", VIT, "ForImageClassification", (16, 24), call=ANY_SIZE)
+picture("deit-teacher", 66, "DeiT", VIT, "ForImageClassificationWithTeacher", (12, 12))
+
+DINO = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "mlp_ratio": 2,
+        "image_size": 12, "patch_size": 4, "num_channels": 3}
+picture("dinov2-model", 67, "Dinov2", DINO, "Model", (12, 12))
+picture("dinov2-classes", 68, "Dinov2", DINO, "ForImageClassification", (20, 9))
+picture("dinov2-gated", 69, "Dinov2", {**DINO, "use_swiglu_ffn": True, "use_mask_token": False},
+        "ForImageClassification", (8, 8))

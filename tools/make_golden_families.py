@@ -18,6 +18,7 @@ import os
 import pathlib
 import shutil
 import sys
+import tempfile
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
@@ -67,6 +68,8 @@ def new_model(case):
                 continue  # a table of positions
             if name in norms:
                 p.normal_(case.get("norm_mean", 1.0), 0.2)
+            elif name.endswith("lambda1"):
+                p.normal_(1.0, 0.2)  # gains of columns
             elif p.dim() == 1:
                 p.normal_(0.0, 0.1)
             elif "embed" in name or "shared" in name or name.endswith(("wte.weight", "wpe.weight")):
@@ -116,6 +119,21 @@ def counted_labels(case, inputs):
     return labels
 
 
+def gradients(model):
+    """By the names and in the shapes of the file, which are not always those of the parameters: saved
+    as if they were the weights. Tied weights come once."""
+    with torch.no_grad():
+        for p in model.parameters():
+            p.copy_(p.grad) if p.grad is not None else p.fill_(torch.nan)
+        for b in model.buffers():
+            if b.is_floating_point():
+                b.fill_(torch.nan)
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        saved = load_file(pathlib.Path(folder) / "model.safetensors")
+    return {k: v for k, v in saved.items() if v.is_floating_point() and not v.isnan().all()}
+
+
 def run(case, model, inputs):
     model = model.double()
     given = {k: v.double() if v.is_floating_point() else v for k, v in inputs.items()}
@@ -123,7 +141,8 @@ def run(case, model, inputs):
         given["labels"] = counted_labels(case, inputs)
     if case["kind"] != "encoder":
         given["use_cache"] = False
-    result = model(**given, output_hidden_states=True, output_attentions=True)
+    result = model(**given, **case.get("call", {}), output_hidden_states=True,
+                   output_attentions=True)
     rows, decoder_rows = real_rows(inputs)
     values = {name: result[name] for name in VALUES if result.get(name) is not None}
     for part in LISTS:
@@ -138,9 +157,8 @@ def run(case, model, inputs):
     if loss is not None:
         values["loss"] = loss.detach()
         loss.backward()
-        for name, p in model.named_parameters():  # tied weights come once, under the stored name
-            if p.requires_grad and p.grad is not None:
-                values[f"grad.{name}"] = p.grad
+        for name, value in gradients(model).items():
+            values[f"grad.{name}"] = value
     return {name: value.float().contiguous() for name, value in values.items()}
 
 

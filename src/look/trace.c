@@ -7,6 +7,7 @@
 #include "look/trace.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* Every path that has a name there; which stacks a model has decides which are found. */
 static const char *const HIDDEN[] = {"encoder.hidden.*", "decoder.hidden.*", NULL};
@@ -29,7 +30,10 @@ static bool plan(heed_trace_run *t, heed_error *err) {
     if (!b)
         return false;
     bool head = t->config->head != HEED_HEAD_NONE;
-    heed_want want = {.logits = head, .loss = t->labels != NULL, .no_dropout = true};
+    heed_want want = {.logits = head,
+                      .loss = t->labels != NULL,
+                      .no_dropout = true,
+                      .grid = {t->grid[0], t->grid[1]}};
     t->value = heed_model_record(t->model, b, &want);
     heed_capacity capacity[3] = {{0}};
     if (t->source.start)
@@ -72,12 +76,22 @@ static bool cut(heed_trace_run *t, const char *space, const heed_padded *p, heed
     return !p->start || heed_set_rows(t->session, space, p->batch, p->start, p->position, err);
 }
 
+static void fill_patches(heed_trace_run *t) {
+    const heed_config *c = t->config;
+    int64_t n = t->source.rows * c->channels * c->patch[0] * c->patch[1];
+    float *out = heed_numbers(t->session, "pixel_values");
+    if (out)
+        memcpy(out, t->patches, (size_t)n * sizeof *out);
+}
+
 static bool run(heed_trace_run *t, heed_error *err) {
     if (!cut(t, "source", &t->source, err) || !cut(t, "target", &t->target, err))
         return false;
     for (int i = 0; i < t->inputs; i++)
         if (!fill(t, &t->input[i], err))
             return false;
+    if (t->patches)
+        fill_patches(t);
     if (t->options->grads)
         heed_weights_zero_grad(heed_model_weights(t->model));
     return heed_run(t->session, err);
@@ -98,5 +112,6 @@ bool heed_trace(heed_model *model, const char *input, const char *output,
     heed_padded_free(&t.target);
     for (int i = 0; i < t.inputs; i++)
         heed_free(t.host, t.input[i].cell);
+    heed_free(t.host, t.patches);
     return ok;
 }

@@ -28,6 +28,8 @@ typedef struct {
     heed_trace_input input[HEED_TRACE_INPUTS];
     int inputs;
     int64_t *labels; /* the input's cells; NULL: none */
+    float *patches;  /* of pictures, in the rows of `source`; NULL: tokens are read */
+    int64_t grid[2]; /* rows and columns of patches in a picture */
     heed_outputs value;
     heed_plan *plan;
     heed_session *session;
@@ -36,8 +38,12 @@ typedef struct {
 
 /* The side on which a model of one stack has its rows. */
 heed_padded *heed_trace_side(heed_trace_run *t);
-/* trace_inputs.c: reads and checks the file; gives the rows their integers. */
+/* trace_inputs.c: reads and checks the file; gives the rows their integers. trace_pictures.c: its
+ * pictures, and their labels. */
 bool heed_trace_read(heed_trace_run *t, const char *path, heed_error *err);
+bool heed_trace_read_pictures(heed_trace_run *t, const heed_tensors *file, heed_error *err);
+/* Takes the cells. */
+void heed_trace_add(heed_trace_run *t, const char *name, const heed_padded *side, int64_t *cell);
 /* trace_outputs.c: writes what the run left, under the names of transformers. */
 bool heed_trace_write(heed_trace_run *t, const char *path, heed_error *err);
 

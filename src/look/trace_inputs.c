@@ -9,8 +9,7 @@ heed_padded *heed_trace_side(heed_trace_run *t) {
     return t->config->kind == HEED_ENCODER ? &t->source : &t->target;
 }
 
-/* Takes the cells. */
-static void add_input(heed_trace_run *t, const char *name, const heed_padded *side, int64_t *cell) {
+void heed_trace_add(heed_trace_run *t, const char *name, const heed_padded *side, int64_t *cell) {
     t->input[t->inputs++] = (heed_trace_input){name, side, cell};
 }
 
@@ -57,7 +56,7 @@ static bool read_ids(heed_trace_run *t, const heed_tensors *file, heed_padded *s
     c->ids = heed_padded_ints(t->host, file, "input_ids", &c->batch, &c->width, &inner);
     if (!c->ids && !inner.code)
         return heed_fail(err, HEED_NAME, "there is no tensor 'input_ids'");
-    add_input(t, "input_ids", side, c->ids);
+    heed_trace_add(t, "input_ids", side, c->ids);
     c->mask = heed_padded_ints(t->host, file, "attention_mask", &c->batch, &c->width, &inner);
     c->positions = heed_padded_ints(t->host, file, "position_ids", &c->batch, &c->width, &inner);
     if (!inner.code)
@@ -82,11 +81,11 @@ static bool read_decoder_ids(heed_trace_run *t, const heed_tensors *file, int64_
     heed_error inner = {0};
     t->labels = heed_padded_ints(t->host, file, "labels", &c->batch, &c->width, &inner);
     if (t->labels)
-        add_input(t, "labels", &t->target, t->labels);
+        heed_trace_add(t, "labels", &t->target, t->labels);
     c->ids = heed_padded_ints(t->host, file, "decoder_input_ids", &c->batch, &c->width, &inner);
     if (!c->ids && t->labels && !inner.code)
         c->ids = shift_right(t, c->batch, c->width, &inner);
-    add_input(t, "decoder_input_ids", &t->target, c->ids);
+    heed_trace_add(t, "decoder_input_ids", &t->target, c->ids);
     c->mask =
         heed_padded_ints(t->host, file, "decoder_attention_mask", &c->batch, &c->width, &inner);
     if (inner.code)
@@ -130,7 +129,7 @@ static bool read_labels(heed_trace_run *t, const heed_tensors *file, heed_padded
     if (inner.code)
         return heed_fail(err, inner.code, "%s", inner.text);
     if (t->labels)
-        add_input(t, "labels", each ? NULL : side, t->labels);
+        heed_trace_add(t, "labels", each ? NULL : side, t->labels);
     if (t->labels && t->config->kind == HEED_DECODER && !each)
         shift_left(t, c);
     return true;
@@ -146,7 +145,7 @@ static bool read_types(heed_trace_run *t, const heed_tensors *file, heed_padded 
         heed_padded_ints(t->host, file, "token_type_ids", &c->batch, &c->width, &inner);
     if (!types && !inner.code)
         types = heed_alloc(t->host, (size_t)(c->batch * c->width), sizeof *types, &inner);
-    add_input(t, "token_type_ids", side, types);
+    heed_trace_add(t, "token_type_ids", side, types);
     return !inner.code || heed_fail(err, inner.code, "%s", inner.text);
 }
 
@@ -164,7 +163,9 @@ bool heed_trace_read(heed_trace_run *t, const char *path, heed_error *err) {
     if (!file)
         return false;
     bool both = t->config->kind == HEED_ENCODER_DECODER;
-    bool ok = both ? read_both(t, file, err) : read_one(t, file, err);
+    bool ok = t->config->channels ? heed_trace_read_pictures(t, file, err)
+              : both              ? read_both(t, file, err)
+                                  : read_one(t, file, err);
     heed_tensors_free(file);
     if (ok && t->options->grads && !t->labels)
         ok = heed_fail(err, HEED_NAME, "gradients want 'labels'");

@@ -127,9 +127,8 @@ static bool add_grads(output *o, heed_error *err) {
         if (w->frozen || !w->grad ||
             !heed_model_weight_name(t->model, w->name, name + 5, sizeof name - 5))
             continue;
-        int64_t dim[HEED_TENSOR_RANK] = {w->rows, w->cols};
-        int rank = w->vector ? 1 : 2;
-        dim[0] = w->vector ? w->cols : w->rows;
+        int64_t dim[HEED_TENSOR_RANK];
+        int rank = heed_model_weight_shape(t->model, w, dim);
         float *out = add(o, name, rank, dim, err);
         if (!out)
             return false;
@@ -139,11 +138,19 @@ static bool add_grads(output *o, heed_error *err) {
     return true;
 }
 
+/* Pictures have the class tokens as rows more than patches. */
+static bool widen(heed_trace_run *t, heed_error *err) {
+    heed_padded *p = &t->source;
+    int64_t batch = p->batch, rows = heed_read_value(t->session, t->value.memory).rows;
+    heed_padded_free(p);
+    return heed_padded_make(p, t->host, batch, rows / batch, NULL, NULL, err);
+}
+
 bool heed_trace_write(heed_trace_run *t, const char *path, heed_error *err) {
     static const heed_meta meta = {"format", "pt"};
     output o = {.run = t, .region = {.host = t->host}};
-    bool ok = add_watched(&o, err) && add_values(&o, err) && (!t->labels || add_loss(&o, err)) &&
-              (!t->options->grads || add_grads(&o, err)) &&
+    bool ok = (!t->patches || widen(t, err)) && add_watched(&o, err) && add_values(&o, err) &&
+              (!t->labels || add_loss(&o, err)) && (!t->options->grads || add_grads(&o, err)) &&
               heed_tensors_write(t->host, path, o.tensor, o.n, &meta, 1, err);
     heed_free(t->host, o.tensor);
     heed_region_free(&o.region);

@@ -166,6 +166,46 @@ bool heed_read_layer_types(const json_t *value, heed_config *c, heed_error *err)
 extern const heed_key heed_qwen_keys[];
 bool heed_qwen_finish(heed_config *c, heed_error *err);
 
+/* vit.c: shared by the encoders of pictures. heed_picture_keys: of all of them; heed_vit_keys: of ViT
+ * and DeiT. */
+extern const heed_key heed_picture_keys[], heed_vit_keys[];
+void heed_vit_defaults(heed_config *c);
+bool heed_vit_finish(heed_config *c, heed_error *err);
+/* Patches behind the class token and, where `tokens` is 2, the distillation token; positions. */
+heed_value heed_vit_embed(heed_build *b, const heed_config *c, int64_t tokens,
+                          const heed_want *want);
+/* What attention, or the feed-forward, makes of h, in the current scope. */
+heed_value heed_vit_attention(heed_build *b, heed_value h, const heed_config *c);
+heed_value heed_vit_feed(heed_build *b, heed_value h, const heed_config *c);
+/* The layers (ctx: the config), then a norm that no hidden state has. */
+heed_value heed_vit_layers(heed_build *b, heed_value x, const heed_layers *l);
+/* Everything but heads that give logits. */
+heed_outputs heed_vit_record(heed_build *b, const heed_config *c, int64_t tokens,
+                             const heed_want *want);
+/* Names of ViT and DeiT behind "vit." or "deit.": those of files up to now, then those of
+ * transformers' own modules since version 5. */
+#define HEED_VIT_NAMES(prefix)                                                                     \
+    {"patches.*", prefix "embeddings.patch_embeddings.projection.*"},                              \
+        {"class.weight", prefix "embeddings.cls_token"},                                           \
+        {"positions.weight", prefix "embeddings.position_embeddings"},                             \
+        {"encoder.*.self.norm.*", prefix "encoder.layer.*.layernorm_before.*"},                    \
+        {"encoder.*.self.q.*", prefix "encoder.layer.*.attention.attention.query.*"},              \
+        {"encoder.*.self.k.*", prefix "encoder.layer.*.attention.attention.key.*"},                \
+        {"encoder.*.self.v.*", prefix "encoder.layer.*.attention.attention.value.*"},              \
+        {"encoder.*.self.out.*", prefix "encoder.layer.*.attention.output.dense.*"},               \
+        {"encoder.*.feed.norm.*", prefix "encoder.layer.*.layernorm_after.*"},                     \
+        {"encoder.*.feed.up.*", prefix "encoder.layer.*.intermediate.dense.*"},                    \
+        {"encoder.*.feed.down.*", prefix "encoder.layer.*.output.dense.*"},                        \
+        {"encoder.*.self.norm.*", prefix "layers.*.layernorm_before.*"},                           \
+        {"encoder.*.self.out.*", prefix "layers.*.attention.o_proj.*"},                            \
+        {"encoder.*.self.*.*", prefix "layers.*.attention.*_proj.*"},                              \
+        {"encoder.*.feed.norm.*", prefix "layers.*.layernorm_after.*"},                            \
+        {"encoder.*.feed.up.*", prefix "layers.*.mlp.fc1.*"},                                      \
+        {"encoder.*.feed.down.*", prefix "layers.*.mlp.fc2.*"},                                    \
+        {"encoder.norm.*", prefix "layernorm.*"}, {                                                \
+        "pooler.*", prefix "pooler.dense.*"                                                        \
+    }
+
 /* bart.c: shared by marian and pegasus. */
 extern const heed_key heed_bart_keys[];
 extern const heed_rename heed_bart_weights[], heed_bart_values[];

@@ -31,6 +31,7 @@ const heed_key heed_llama_keys[] = {
 void heed_llama_defaults(heed_config *c) {
     heed_single_defaults(c);
     c->tie_output = false;
+    c->pad_still = true;
     c->decoder.act = HEED_ACT_SILU;
     c->decoder.eps = 1e-6;
     c->decoder.rms = c->decoder.gated = c->decoder.pre_norm = c->decoder.final_norm = true;

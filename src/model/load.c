@@ -40,8 +40,9 @@ static bool choose_head(heed_model *m, const json_t *root, heed_error *err) {
         a++;
     if (name && a->name) {
         m->config.kind = m->family->kind;
-        m->config.head = a->head;
+        m->config.head = a->head == HEED_HEAD_TWO ? HEED_HEAD_SEQUENCES : a->head;
         m->config.pooler = a->pooler;
+        m->config.two_heads = a->head == HEED_HEAD_TWO;
         return true;
     }
     char known[300] = "";
@@ -105,11 +106,19 @@ static bool read_tokenizer(heed_model *m, const char *folder, heed_error *err) {
 /* ---- Weights ---- */
 
 /* Vectors are rows; what has more than two dimensions (a convolution's patches) lies as rows of all
- * the others. */
+ * the others, behind dimensions of 1 (a class token's). */
 static bool same_shape(const heed_weight_entry *e, const heed_tensor *t) {
+    if (e->rows * e->cols != heed_tensor_elements(t))
+        return false;
     if (t->rank == 1)
-        return e->rows == 1 && e->cols == t->dim[0];
-    return t->rank >= 2 && e->rows == t->dim[0] && e->rows * e->cols == heed_tensor_elements(t);
+        return e->rows == 1;
+    for (int i = 0; i + 1 < t->rank; i++) {
+        if (t->dim[i] == e->rows)
+            return true;
+        if (t->dim[i] != 1)
+            return false;
+    }
+    return false;
 }
 
 /* A tensor by its name, or by its name without the family's prefix. */

@@ -164,6 +164,19 @@ bool heed_model_weight_name(const heed_model *m, const char *ours, char *theirs,
     return heed_renamed(m->family->weights, ours, 0, theirs, size);
 }
 
+int heed_model_weight_shape(const heed_model *m, const heed_weight_entry *w,
+                            int64_t dim[HEED_TENSOR_RANK]) {
+    const char *stored = stored_name(m, w->name);
+    const heed_tensor *t = stored ? heed_tensors_find(m->tensors, stored) : NULL;
+    if (t) {
+        memcpy(dim, t->dim, sizeof t->dim);
+        return t->rank;
+    }
+    dim[0] = w->vector ? w->cols : w->rows;
+    dim[1] = w->cols;
+    return w->vector ? 1 : 2;
+}
+
 bool heed_model_value_name(const heed_model *m, const char *ours, char *theirs, size_t size) {
     return heed_renamed(m->family->values, ours, 0, theirs, size);
 }

@@ -9,6 +9,7 @@
 #define HEED_MODEL_MODEL_H
 
 #include "block/block.h"
+#include "file/safetensors.h"
 #include "text/text.h"
 
 /* Which stacks a model has. A model of one stack has one row space: "source" for an encoder,
@@ -16,8 +17,15 @@
 typedef enum { HEED_ENCODER_DECODER, HEED_DECODER, HEED_ENCODER } heed_model_kind;
 
 /* What stands on the last layer: nothing, logits over the vocabulary for each row, logits over
- * `labels` classes for each row, or for each sequence. */
-typedef enum { HEED_HEAD_NONE, HEED_HEAD_VOCAB, HEED_HEAD_ROWS, HEED_HEAD_SEQUENCES } heed_head;
+ * `labels` classes for each row, or for each sequence. TWO: of an architecture alone; a config says
+ * SEQUENCES and two_heads. */
+typedef enum {
+    HEED_HEAD_NONE,
+    HEED_HEAD_VOCAB,
+    HEED_HEAD_ROWS,
+    HEED_HEAD_SEQUENCES,
+    HEED_HEAD_TWO
+} heed_head;
 
 enum { HEED_ENDS = 8, HEED_WINDOWED = 256 };
 
@@ -42,17 +50,24 @@ typedef struct {
     bool norm_one_plus;                 /* Gemma: gains are 1 + weight */
     double rotary_part; /* of each head that turns: partial_rotary_factor, rotary_pct */
     bool rope_truncate;
-    int64_t window;         /* keys that a row of a windowed layer sees; 0: all */
-    uint64_t windowed[4];   /* a bit for each layer that has the window */
-    bool use_window;        /* Qwen: else the window is not there */
-    int64_t first_windowed; /* Qwen: the first layer with the window */
-    bool pad_still;         /* the pad token's row of the table gets no gradient */
-    bool parallel;          /* GPT-NeoX: attention and feed-forward read the same rows */
-    bool residual_normed;   /* BLOOM: the sums begin with what the norm gives */
-    bool no_final_norm;     /* OPT: although the norms stand before the blocks */
-    bool norm_weights;      /* OPT: norms have weights */
-    bool scale_attention;   /* GPT-2: scores over the square root of the head's width */
-    bool scale_by_layer;    /* GPT-2: and over the layer's number, from 1 */
+    int64_t window;             /* keys that a row of a windowed layer sees; 0: all */
+    uint64_t windowed[4];       /* a bit for each layer that has the window */
+    bool use_window;            /* Qwen: else the window is not there */
+    int64_t first_windowed;     /* Qwen: the first layer with the window */
+    int64_t channels;           /* of pictures; 0: the model reads tokens */
+    int64_t image[2], patch[2]; /* height and width, in pixels */
+    int64_t pooler_width;
+    heed_act_kind pooler_act;
+    bool two_heads;       /* DeiT: logits are the mean of two heads */
+    double feed_ratio;    /* DINOv2: the feed-forward's width over the stack's */
+    double layer_scale;   /* DINOv2: what the gains of each block are at first */
+    bool pad_still;       /* the pad token's row of the table gets no gradient */
+    bool parallel;        /* GPT-NeoX: attention and feed-forward read the same rows */
+    bool residual_normed; /* BLOOM: the sums begin with what the norm gives */
+    bool no_final_norm;   /* OPT: although the norms stand before the blocks */
+    bool norm_weights;    /* OPT: norms have weights */
+    bool scale_attention; /* GPT-2: scores over the square root of the head's width */
+    bool scale_by_layer;  /* GPT-2: and over the layer's number, from 1 */
     int32_t pad, bos, eos, unk, decoder_start, forced_eos; /* -1: none */
     int32_t end[HEED_ENDS]; /* where several tokens end a text: all of them, eos first */
     int64_t ends;           /* 0: eos alone */
@@ -117,12 +132,15 @@ heed_place heed_model_place(const heed_model *m);
 /* What to record, and what was. Inputs of an encoder-decoder: "input_ids" over row space "source",
  * "decoder_input_ids" and, for the loss, "labels" over "target". Of a single stack: "input_ids",
  * "token_type_ids" where config.types, and "labels", all over its own space; with
- * HEED_HEAD_SEQUENCES "labels" has one for each sequence. Row i predicts label i: who reads
+ * HEED_HEAD_SEQUENCES "labels" has one for each sequence. Where config.channels, in place of ids
+ * "pixel_values": patches over "source" as data/patches.h cuts them; what is made of them has the
+ * class tokens as rows more in each sequence. Row i predicts label i: who reads
  * transformers' labels of a causal model shifts them. */
 typedef struct {
     bool logits, loss;
     double smoothing;
     bool no_dropout; /* in HEED_TRAIN: gradients of the model as it is used */
+    int64_t grid[2]; /* rows and columns of patches in a picture; 0: of config's size */
 } heed_want;
 typedef struct {
     heed_value memory; /* encoder output, source x width */
@@ -138,6 +156,10 @@ heed_outputs heed_model_record(const heed_model *m, heed_build *b, const heed_wa
  * "cross_attentions.1"). A weight that came from a file is called as in the file. False where there
  * is none. */
 bool heed_model_weight_name(const heed_model *m, const char *ours, char *theirs, size_t size);
+/* The shape a weight has in the file it came from, else rows x columns, or columns of a vector; gives
+ * the number of dimensions. */
+int heed_model_weight_shape(const heed_model *m, const heed_weight_entry *w,
+                            int64_t dim[HEED_TENSOR_RANK]);
 bool heed_model_value_name(const heed_model *m, const char *ours, char *theirs, size_t size);
 
 #endif

@@ -89,11 +89,9 @@ static bool describe(const heed_model *m, heed_region *names, const heed_weight_
     char *copy = heed_region_text(names, name, strlen(name), err);
     *t = (heed_tensor){.name = copy,
                        .type = HEED_F32,
-                       .rank = e->vector ? 1 : 2,
                        .data = e->data,
                        .bytes = (size_t)(e->rows * e->cols) * sizeof(float)};
-    t->dim[0] = e->vector ? e->cols : e->rows;
-    t->dim[1] = e->cols;
+    t->rank = heed_model_weight_shape(m, e, t->dim);
     return copy != NULL;
 }
 
