@@ -55,6 +55,9 @@ HEED_API heed_value heed_scale_columns(heed_build *b, heed_value x, const char *
 HEED_API heed_value heed_pick_columns(heed_build *b, heed_value x, int64_t start, int64_t width,
                                       int64_t stride, int64_t count);
 
+/* Columns beside each other: a R x m, v R x n -> R x (m + n). */
+HEED_API heed_value heed_join_columns(heed_build *b, heed_value a, heed_value v);
+
 /* LayerNorm (Ba et al. 2016) and RMSNorm (Zhang and Sennrich 2019) over each row; "name.weight"
  * (ones) and, LayerNorm only, "name.bias" (zeros). */
 HEED_API heed_value heed_layernorm(heed_build *b, heed_value x, const char *name, double eps);
@@ -62,11 +65,11 @@ HEED_API heed_value heed_rmsnorm(heed_build *b, heed_value x, const char *name, 
 /* The same with options; the zero of each is its default. heads > 1: each head's n/heads columns
  * are a row of their own, and all heads share one gain of that width (Qwen3's norms of queries and
  * keys). one_plus: the gain is 1 + "name.weight", whose values are 0 at first (Gemma). bias: of
- * LayerNorm alone (HEED_VALUE). */
+ * LayerNorm alone (HEED_VALUE). plain: no weights, so that the normalised row is all. */
 typedef struct {
     double eps; /* above 0 */
     int64_t heads;
-    bool one_plus, bias;
+    bool one_plus, bias, plain;
 } heed_norm_options;
 HEED_API heed_value heed_layernorm_with(heed_build *b, heed_value x, const char *name,
                                         const heed_norm_options *options);
@@ -180,6 +183,15 @@ HEED_API heed_value heed_pool_row(heed_build *b, heed_value x, int64_t which);
 /* The same rows before those of each sequence: x R x d, rows n x d -> heed_longer(R, n) x d (class
  * tokens: Dosovitskiy et al. 2021). */
 HEED_API heed_value heed_prepend(heed_build *b, heed_value x, heed_value rows);
+
+/* A table whose rows behind the first `before` stand on a grid, in reading order, for a grid of
+ * another size: bicubic interpolation as PyTorch has it (align_corners=False, antialias=False); the
+ * rows before it stay. before + rows*cols x d -> before + to_rows*to_cols x d. For positions of
+ * patches in pictures of another size (Dosovitskiy et al. 2021, section 3.2). */
+typedef struct {
+    int64_t before, rows, cols, to_rows, to_cols; /* sides: 1 to 32768 */
+} heed_grid;
+HEED_API heed_value heed_resize_grid(heed_build *b, heed_value table, const heed_grid *grid);
 
 /* Cross-entropy through the output layer, without the matrix of probabilities (made in blocks of
  * rows).

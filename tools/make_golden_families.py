@@ -120,8 +120,8 @@ def counted_labels(case, inputs):
 
 
 def gradients(model):
-    """By the names and in the shapes of the file, which are not always those of the parameters: saved
-    as if they were the weights. Tied weights come once."""
+    """By the names and in the shapes of the file, which are not always those of the parameters:
+    saved as if they were the weights. Tied weights come once."""
     with torch.no_grad():
         for p in model.parameters():
             p.copy_(p.grad) if p.grad is not None else p.fill_(torch.nan)

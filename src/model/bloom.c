@@ -1,5 +1,6 @@
 /* bloom.c: BLOOM (BigScience 2022): a decoder with ALiBi, a norm behind the embeddings and before
- * each block; one product makes query, key and value, for each head its own three beside each other.
+ * each block; one product makes query, key and value, for each head its own three beside each
+ * other.
  * SPDX-License-Identifier: MIT
  */
 #include "model/family.h"

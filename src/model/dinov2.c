@@ -1,6 +1,6 @@
 /* dinov2.c: DINOv2 (Oquab et al. 2024): ViT with a gain for each column of what a block adds (layer
- * scale), in its largest form with a gated feed-forward. Classes are told from the class token and the
- * mean of the patches.
+ * scale), in its largest form with a gated feed-forward. Classes are told from the class token and
+ * the mean of the patches.
  * SPDX-License-Identifier: MIT
  */
 #include "model/family.h"

@@ -166,8 +166,8 @@ bool heed_read_layer_types(const json_t *value, heed_config *c, heed_error *err)
 extern const heed_key heed_qwen_keys[];
 bool heed_qwen_finish(heed_config *c, heed_error *err);
 
-/* vit.c: shared by the encoders of pictures. heed_picture_keys: of all of them; heed_vit_keys: of ViT
- * and DeiT. */
+/* vit.c: shared by the encoders of pictures. heed_picture_keys: of all of them; heed_vit_keys: of
+ * ViT and DeiT. */
 extern const heed_key heed_picture_keys[], heed_vit_keys[];
 void heed_vit_defaults(heed_config *c);
 bool heed_vit_finish(heed_config *c, heed_error *err);

@@ -1,5 +1,5 @@
-/* gpt_neox.c: GPT-NeoX (Black et al. 2022) and Pythia: a decoder with LayerNorm, rotary positions on
- * a part of each head, attention and feed-forward side by side; one product makes query, key and
+/* gpt_neox.c: GPT-NeoX (Black et al. 2022) and Pythia: a decoder with LayerNorm, rotary positions
+ * on a part of each head, attention and feed-forward side by side; one product makes query, key and
  * value, for each head its own three beside each other.
  * SPDX-License-Identifier: MIT
  */

@@ -151,14 +151,15 @@ static bool equals(const heed_weight_entry *e, const heed_tensor *first, const h
                      t->name, e->name);
 }
 
-/* Is this the first name of another weight that the model has (an output matrix of its own)? */
+/* Is this a name of another weight that the model has (an output matrix of its own)? */
 static bool of_another(const heed_model *m, const heed_weight_entry *e, const char *name) {
-    char first[NAME];
+    char other[NAME];
     for (int64_t i = 0; i < heed_weights_count(m->weights); i++) {
         const heed_weight_entry *w = heed_weights_at(m->weights, i);
-        if (w != e && heed_renamed(m->family->weights, w->name, 0, first, sizeof first) &&
-            !strcmp(first, name))
-            return true;
+        for (int n = 0; w != e && heed_renamed(m->family->weights, w->name, n, other, sizeof other);
+             n++)
+            if (!strcmp(other, name))
+                return true;
     }
     return false;
 }

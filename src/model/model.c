@@ -133,6 +133,7 @@ heed_outputs heed_model_record(const heed_model *m, heed_build *b, const heed_wa
         config.encoder.dropout = config.decoder.dropout = 0;
         config.encoder.attention_dropout = config.decoder.attention_dropout = 0;
         config.encoder.activation_dropout = config.decoder.activation_dropout = 0;
+        config.embed_dropout = config.head_dropout = 0;
     }
     return m->family->record(b, &config, want);
 }

@@ -156,8 +156,8 @@ heed_outputs heed_model_record(const heed_model *m, heed_build *b, const heed_wa
  * "cross_attentions.1"). A weight that came from a file is called as in the file. False where there
  * is none. */
 bool heed_model_weight_name(const heed_model *m, const char *ours, char *theirs, size_t size);
-/* The shape a weight has in the file it came from, else rows x columns, or columns of a vector; gives
- * the number of dimensions. */
+/* The shape a weight has in the file it came from, else rows x columns, or columns of a vector;
+ * gives the number of dimensions. */
 int heed_model_weight_shape(const heed_model *m, const heed_weight_entry *w,
                             int64_t dim[HEED_TENSOR_RANK]);
 bool heed_model_value_name(const heed_model *m, const char *ours, char *theirs, size_t size);

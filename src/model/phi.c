@@ -1,6 +1,6 @@
-/* phi.c: Phi (Gunasekar et al. 2023): a decoder in which attention and feed-forward read the same norm
- * and stand side by side, with rotary positions on a part of each head, and biases everywhere, on the
- * logits too.
+/* phi.c: Phi (Gunasekar et al. 2023): a decoder in which attention and feed-forward read the same
+ * norm and stand side by side, with rotary positions on a part of each head, and biases everywhere,
+ * on the logits too.
  * SPDX-License-Identifier: MIT
  */
 #include "model/family.h"

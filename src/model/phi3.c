@@ -1,5 +1,5 @@
-/* phi3.c: Phi-3 (Abdin et al. 2024): Llama's layers, with query, key and value from one product, gate
- * and up from another.
+/* phi3.c: Phi-3 (Abdin et al. 2024): Llama's layers, with query, key and value from one product,
+ * gate and up from another.
  * SPDX-License-Identifier: MIT
  */
 #include "model/family.h"

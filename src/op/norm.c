@@ -44,6 +44,14 @@ static void run_one_plus(const heed_work *w) {
 }
 static const heed_op ONE_PLUS = {.name = "1 + weight", .run = run_one_plus};
 
+static void run_ones(const heed_work *w) {
+    heed_real *gain = w->out[0].data;
+    for (int64_t i = 0; i < w->out[0].cols; i++) {
+        gain[i] = 1;
+    }
+}
+static const heed_op ONES = {.name = "gain of 1", .run = run_ones};
+
 bool heed_norm_weights_of(heed_build *b, const char *op, heed_value x, const char *name,
                           const heed_norm_options *o, heed_norm_weights *w) {
     if (!options_fit(b, op, x, o)) {
@@ -51,6 +59,12 @@ bool heed_norm_weights_of(heed_build *b, const char *op, heed_value x, const cha
     }
     *w = (heed_norm_weights){.heads = o->heads ? o->heads : 1, .shift = heed_absent()};
     int64_t n = heed_columns(b, x) / w->heads;
+    if (o->plain) {
+        heed_shape shape = heed_fixed(1, n);
+        w->weight = heed_absent();
+        w->gain = heed_record_shared(b, &ONES, NULL, 0, 0, NULL, 1, &shape);
+        return true;
+    }
     w->weight = w->gain =
         vector(b, name, "weight", n, o->one_plus ? HEED_INIT_ZERO : HEED_INIT_ONE);
     if (o->one_plus) {

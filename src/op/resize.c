@@ -2,7 +2,7 @@
  *
  *   out (y, x) = sum over i, j of w_i(y) w_j(x) table (clamp(Y - 1 + i), clamp(X - 1 + j)),
  *   i, j = 0 ... 3, where (Y, X) is the place of (y, x) in the old grid, rounded down; pixels are
- *   squares whose centres meet (align_corners=False), and no smoothing goes before (antialias=False)
+ *   squares (align_corners=False), and no smoothing goes before (antialias=False)
  *   d_table: the same sums the other way, over the new places in order
  * w is the cubic convolution with a = -0.75, as PyTorch's interpolate has it. Rows before the grid
  * (class tokens) stay as they are. To the same size it is the identity, bit for bit.

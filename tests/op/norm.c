@@ -40,7 +40,8 @@ static void check_row(const test_case *c, const norm *a, const heed_number *y, i
     }
     for (int64_t j = 0; j < a->n; j++) {
         double want = (number_at(c, "x", row, first + j) - mean) / sqrt(square + a->eps);
-        want *= (a->o.one_plus ? 1 : 0) + number_at(c, "unit.0.norm.weight", 0, j);
+        double weight = a->o.plain ? 1 : number_at(c, "unit.0.norm.weight", 0, j);
+        want *= (a->o.one_plus ? 1 : 0) + weight;
         want += bias ? number_at(c, "unit.0.norm.bias", 0, j) : 0;
         expect_near((double)y[j], want, (a->o.one_plus ? 4 : 1) / sqrt(square + a->eps),
                     2 * (double)a->n + 12, "y", j);
@@ -55,7 +56,8 @@ static void try_case(const norm *a) {
     c.high = 3;
     rig r;
     start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
-    assert_int_equal(heed_weights_find(r.weights, "unit.0.norm.weight")->cols, a->n);
+    const heed_weight_entry *weight = heed_weights_find(r.weights, "unit.0.norm.weight");
+    assert_int_equal(weight ? weight->cols : 0, a->o.plain ? 0 : a->n);
     for (int64_t i = 0; i < 7 * heads_of(a); i++) {
         int64_t head = i % heads_of(a);
         check_row(&c, a, out_of(&r).data + i * a->n, i / heads_of(a), head * a->n);
@@ -83,6 +85,8 @@ static void test_options(void **state) {
         try_case(&(norm){rms, 5, 1e-5, true, {.heads = 3}});
         try_case(&(norm){rms, 9, 1e-6, true, {.one_plus = true}});
         try_case(&(norm){rms, 4, 1e-6, true, {.heads = 2, .one_plus = true}});
+        try_case(&(norm){rms, 6, 1e-5, true, {.plain = true}});
+        try_case(&(norm){rms, 3, 1e-5, true, {.heads = 2, .plain = true}});
     }
     try_case(&(norm){false, 7, 1e-5, true, {.bias = true}});
     try_case(&(norm){false, 7, 1e-5, true, {.bias = true, .one_plus = true, .heads = 4}});
