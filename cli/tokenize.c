@@ -9,7 +9,7 @@
 #include <string.h>
 
 typedef struct {
-    bool json, ids, decode, no_special;
+    bool json, ids, decode, no_special, jsonl, explain;
 } values_of_tokenize;
 
 typedef struct {
@@ -26,14 +26,39 @@ static bool show_token(job *j, int32_t id) {
     return heed_token_show(j->tokenizer, id, &j->text);
 }
 
-static bool print_json(job *j, heed_line line) {
+static void print_texts(heed_line text, heed_line pair) {
     printf("{\"text\": ");
-    cli_print_string(stdout, line.s, line.n);
-    printf(", \"ids\": [");
-    for (size_t i = 0; i < j->tokens.n; i++) {
-        printf("%s%" PRId32, i ? ", " : "", j->tokens.item[i].id);
+    cli_print_string(stdout, text.s, text.n);
+    if (pair.s) {
+        printf(", \"pair\": ");
+        cli_print_string(stdout, pair.s, pair.n);
     }
-    printf("], \"tokens\": [");
+}
+
+/* Numbers of the tokens, one each. */
+static void print_numbers(const job *j, const char *name, int64_t (*of)(const heed_token *)) {
+    printf(", \"%s\": [", name);
+    for (size_t i = 0; i < j->tokens.n; i++) {
+        printf("%s%" PRId64, i ? ", " : "", of(&j->tokens.item[i]));
+    }
+    putchar(']');
+}
+
+static int64_t id_of(const heed_token *token) {
+    return token->id;
+}
+
+static int64_t type_of(const heed_token *token) {
+    return token->type;
+}
+
+static bool print_json(job *j, heed_line text, heed_line pair) {
+    print_texts(text, pair);
+    print_numbers(j, "ids", id_of);
+    if (pair.s) {
+        print_numbers(j, "types", type_of);
+    }
+    printf(", \"tokens\": [");
     for (size_t i = 0; i < j->tokens.n; i++) {
         const char *stored = heed_token_text(j->tokenizer, j->tokens.item[i].id);
         fputs(i ? ", " : "", stdout);
@@ -65,10 +90,53 @@ static bool print_plain(job *j) {
     return true;
 }
 
-static bool encode_line(job *j, heed_line line, heed_error *err) {
+static bool encode_texts(job *j, heed_line text, heed_line pair, heed_error *err) {
+    heed_encode_options options = {.pair = pair, .no_special = j->v->no_special};
     j->tokens.n = 0;
-    return heed_encode(j->tokenizer, line.s, line.n, !j->v->no_special, &j->tokens, err) &&
-           (j->v->json ? print_json(j, line) : print_plain(j));
+    return heed_encode_with(j->tokenizer, text, &options, &j->tokens, err) &&
+           (j->v->json ? print_json(j, text, pair) : print_plain(j));
+}
+
+static bool show_stage(void *ctx, const heed_stage *stage) {
+    (void)ctx;
+    printf("%s%s%s:", stage->place, *stage->type ? " " : "", stage->type);
+    for (size_t i = 0; i < stage->n; i++) {
+        putchar(' ');
+        cli_print_string(stdout, stage->word[i].s, stage->word[i].n);
+    }
+    putchar('\n');
+    return true;
+}
+
+static bool refuse_line(heed_error *err, const char *why) {
+    err->code = HEED_TEXT;
+    snprintf(err->text, sizeof err->text, "%s", why);
+    return false;
+}
+
+/* A line of JSON with a text and perhaps its pair. */
+static bool encode_json_line(job *j, heed_line line, heed_error *err) {
+    static const char *const names[] = {"text", "pair"};
+    heed_line value[2];
+    char why[80];
+    char *block = cli_json_strings(line, names, 2, value, why);
+    if (!block) {
+        return refuse_line(err, why);
+    }
+    bool ok = value[0].s ? encode_texts(j, value[0], value[1], err)
+                         : refuse_line(err, "the object has no \"text\"");
+    free(block);
+    return ok;
+}
+
+static bool encode_line(job *j, heed_line line, heed_error *err) {
+    if (j->v->jsonl) {
+        return encode_json_line(j, line, err);
+    }
+    if (j->v->explain) {
+        return heed_explain(j->tokenizer, line, show_stage, NULL, err);
+    }
+    return encode_texts(j, line, (heed_line){0}, err);
 }
 
 static size_t count_digits(heed_line line, size_t from) {
@@ -115,9 +183,7 @@ static bool decode_line(job *j, heed_line line, heed_error *err) {
     int64_t n = read_ids(j, line);
     j->text.n = 0;
     if (n < 0) {
-        err->code = HEED_TEXT;
-        snprintf(err->text, sizeof err->text, "token ids are whole numbers divided by spaces");
-        return false;
+        return refuse_line(err, "token ids are whole numbers divided by spaces");
     }
     if (!heed_decode(j->tokenizer, j->id, (size_t)n, j->v->no_special, &j->text, err)) {
         return false;
@@ -163,6 +229,13 @@ static heed_tokenizer *open_tokenizer(const char *path) {
 }
 
 static int run(const cli_call *call) {
+    const values_of_tokenize *v = call->values;
+    if (v->explain && (v->json || v->jsonl || v->decode || v->ids)) {
+        return cli_misuse("--explain stands alone");
+    }
+    if (v->decode && v->jsonl) {
+        return cli_misuse("--decode reads lines of ids, --jsonl lines of texts: choose one");
+    }
     heed_lines lines = {0};
     heed_tokenizer *tokenizer = open_tokenizer(call->arg[0]);
     job j = {.tokenizer = tokenizer, .v = call->values};
@@ -196,6 +269,14 @@ static const cli_option OPTIONS[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(values_of_tokenize, json),
      .help = "a JSON object a line: text, ids, tokens, offsets in bytes"},
+    {.name = "jsonl",
+     .kind = CLI_FLAG,
+     .offset = offsetof(values_of_tokenize, jsonl),
+     .help = "lines are {\"text\": ..., \"pair\": ...}, the pair optional"},
+    {.name = "explain",
+     .kind = CLI_FLAG,
+     .offset = offsetof(values_of_tokenize, explain),
+     .help = "print what each stage makes of a line"},
     {0},
 };
 
@@ -205,7 +286,8 @@ const cli_command cli_tokenize = {
     .usage = "MODEL [FILE]",
     .examples = "  echo 我爱中国 | heed tokenize model\n"
                 "  heed tokenize model corpus.txt.gz --json\n"
-                "  echo 5 17 2 | heed tokenize model --decode\n",
+                "  echo 5 17 2 | heed tokenize model --decode\n"
+                "  echo 我爱中国 | heed tokenize model --explain\n",
     .notes = "MODEL is a model's folder or a tokenizer.json; FILE is plain or gz text, by default\n"
              "standard input. Spaces inside tokens are shown as ▁.\n",
     .options = OPTIONS,

@@ -55,8 +55,7 @@ static bool add_pattern(heed_tokenizer *t, const char *text, size_t n, bool norm
     heed_work_init(&work, t->host, err);
     work.n = n;
     bool ok = heed_strand_put(&work, &work.now, text, n, (heed_origin){0, (uint32_t)n}) &&
-              heed_chain_apply(&t->normalizer, &work) &&
-              take_normalized(t, &work.now, number, err);
+              heed_chain_apply(&t->normalizer, &work) && take_normalized(t, &work.now, number, err);
     heed_work_free(&work);
     return ok;
 }
@@ -86,6 +85,7 @@ static bool read_token(heed_tokenizer *t, const json_t *json, heed_error *err) {
     token.id = (int32_t)id;
     t->added.next = id >= t->added.next ? id + 1 : t->added.next;
     t->piece[id].special = special;
+    t->piece[id].added = true;
     t->added.item[t->added.n++] = token;
     return add_pattern(t, text, n, normalized, (int32_t)(t->added.n - 1), err);
 }

@@ -53,21 +53,30 @@ bool heed_byte_level_read(heed_tokenizer *t, const json_t *json, void *settings,
     return !regex || b->words;
 }
 
-bool heed_byte_level_read_decoder(heed_tokenizer *t, const json_t *json, void *settings,
-                                  heed_error *err) {
+bool heed_byte_level_mark(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
     (void)json, (void)settings, (void)err;
     t->byte_level = true;
     return true;
 }
 
-static bool write_letters(heed_work *work, const heed_strand *s, size_t from, size_t to) {
+static bool write_letters(heed_work *work, size_t from, size_t to) {
+    const char *s = work->now.text;
     for (size_t at = from; at < to; at++) {
         char utf8[4];
-        size_t n = (size_t)heed_utf8_put(letter_of((unsigned char)s->text[at]), utf8);
-        if (!heed_strand_put(work, &work->next, utf8, n, s->from[at])) {
+        size_t n = (size_t)heed_utf8_put(letter_of((unsigned char)s[at]), utf8);
+        if (!heed_strand_put(work, &work->next, utf8, n, heed_work_origin(work, at))) {
             return false;
         }
     }
+    return true;
+}
+
+bool heed_byte_level_letters(const void *settings, heed_work *work) {
+    (void)settings;
+    if (!write_letters(work, 0, work->now.n)) {
+        return false;
+    }
+    heed_work_turn(work);
     return true;
 }
 
@@ -76,9 +85,8 @@ static bool add_space(heed_work *work) {
     for (size_t i = 0; i < work->words.n; i++) {
         heed_cut *word = &work->words.item[i];
         size_t from = work->next.n;
-        heed_origin nothing = {work->now.from[word->from].begin, work->now.from[word->from].begin};
         if (work->now.text[word->from] != ' ' &&
-            !heed_strand_put(work, &work->next, " ", 1, nothing)) {
+            !heed_strand_put(work, &work->next, " ", 1, heed_work_origin(work, word->from))) {
             return false;
         }
         if (!heed_strand_copy(work, &work->next, &work->now, word->from, word->to)) {
@@ -113,7 +121,7 @@ bool heed_byte_level_split(const void *settings, heed_work *work) {
     for (size_t i = 0; i < work->words.n; i++) {
         heed_cut *word = &work->words.item[i];
         size_t from = work->next.n;
-        if (!write_letters(work, &work->now, word->from, word->to)) {
+        if (!write_letters(work, word->from, word->to)) {
             return false;
         }
         *word = (heed_cut){from, work->next.n, false};

@@ -15,8 +15,11 @@ typedef struct {
 
 bool heed_byte_level_read(heed_tokenizer *tokenizer, const json_t *json, void *settings,
                           heed_error *err);
-bool heed_byte_level_read_decoder(heed_tokenizer *tokenizer, const json_t *json, void *settings,
-                                  heed_error *err);
+/* For the normalizer and the decoder, which have no settings. */
+bool heed_byte_level_mark(heed_tokenizer *tokenizer, const json_t *json, void *settings,
+                          heed_error *err);
+/* All of work->now in letters: the normalizer. */
+bool heed_byte_level_letters(const void *settings, heed_work *work);
 bool heed_byte_level_split(const void *settings, heed_work *work);
 bool heed_byte_level_decode(const void *settings, heed_work *work);
 /* The letters of a piece back to bytes, appended to out; where one is no such letter, as they

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "text/byte_level.h"
+#include "text/decode_words.h"
 #include "text/metaspace.h"
 #include "text/part.h"
 #include "text/pattern.h"
@@ -24,10 +25,13 @@ static int hex(char c) {
 
 /* The byte of "<0xNN>", -1 for another text. */
 static int byte_piece(const char *s, size_t n) {
-    if (n != 6 || memcmp(s, "<0x", 3) != 0 || s[5] != '>' || hex(s[3]) < 0 || hex(s[4]) < 0) {
+    if (n != 6 || memcmp(s, "<0x", 3) != 0 || s[5] != '>' || hex(s[4]) < 0) {
         return -1;
     }
-    return hex(s[3]) * 16 + hex(s[4]);
+    if (s[3] == '+') { /* a sign is a number's beginning to the `tokenizers` library */
+        return hex(s[4]);
+    }
+    return hex(s[3]) < 0 ? -1 : hex(s[3]) * 16 + hex(s[4]);
 }
 
 /* The bytes gathered at the end of texts_next become one text; or, where they are no UTF-8, a
@@ -243,7 +247,10 @@ static const heed_part_kind kinds[] = {
     {"Fuse", 0, NULL, decode_fuse},
     {"Replace", sizeof(replace), read_replace, decode_replace},
     {"Strip", sizeof(strip), read_strip, decode_strip},
-    {"ByteLevel", 0, heed_byte_level_read_decoder, heed_byte_level_decode},
+    {"ByteLevel", 0, heed_byte_level_mark, heed_byte_level_decode},
+    {"BPEDecoder", sizeof(heed_affix), heed_suffix_read, heed_suffix_decode},
+    {"WordPiece", sizeof(heed_prefix_decoder), heed_prefix_read, heed_prefix_decode},
+    {"CTC", sizeof(heed_ctc_decoder), heed_ctc_read, heed_ctc_decode},
 };
 const heed_part_table heed_decoders = {"decoder", "decoders", kinds,
                                        sizeof kinds / sizeof kinds[0]};

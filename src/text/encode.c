@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "text/byte_level.h"
 #include "text/part.h"
+#include "text/post.h"
 
 void heed_tokens_free(heed_tokens *tokens) {
     heed_free(tokens->host, tokens->item);
@@ -17,11 +18,21 @@ void heed_tokens_free(heed_tokens *tokens) {
 
 /* ---- Text to ids --------------------------------------------------------------------------- */
 
-/* work->now [from, to) as the only word, then cut by the pre-tokenizer. */
+static bool run(const heed_chain *chain, heed_work *work, const char *place) {
+    for (size_t i = 0; i < chain->n; i++) {
+        if (!chain->item[i].kind->apply(chain->item[i].settings, work) ||
+            !heed_work_show(work, place, chain->item[i].kind->type)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* work->now as the only word, then cut by the pre-tokenizer. */
 static bool split_section(const heed_tokenizer *t, heed_work *work) {
     work->words.n = 0;
     return work->now.n == 0 || (heed_cuts_add(work, &work->words, 0, work->now.n, false) &&
-                                heed_chain_apply(&t->pre_tokenizer, work));
+                                run(&t->pre_tokenizer, work, "pre_tokenizer"));
 }
 
 static bool encode_section(const heed_tokenizer *t, heed_work *work) {
@@ -37,38 +48,57 @@ static bool encode_section(const heed_tokenizer *t, heed_work *work) {
     return true;
 }
 
-/* Puts text [from, to) of the caller's into work->now, each code point with its own place. */
-static bool take_text(heed_work *work, const char *text, size_t from, size_t to) {
-    work->now.n = 0;
-    for (size_t at = from; at < to;) {
-        uint32_t cp = 0;
-        size_t n = (size_t)heed_utf8_next(text + at, to - at, &cp);
-        heed_origin from_here = {(uint32_t)at, (uint32_t)(at + n)};
-        if (!heed_strand_put(work, &work->now, text + at, n, from_here)) {
-            return false;
-        }
-        at += n;
-    }
-    return true;
+/* Text [from, to) of the caller's, normalised. */
+static bool normalize(const heed_tokenizer *t, heed_work *work, size_t from, size_t to) {
+    work->base = (uint32_t)from;
+    work->words.n = 0;
+    heed_work_view(work, from, to);
+    return heed_work_show(work, "text", "") && run(&t->normalizer, work, "normalizer");
 }
 
 bool heed_split_text(const heed_tokenizer *t, heed_work *work, const char *text, size_t n) {
+    work->tokenizer = t;
+    work->text = text;
     work->n = n;
-    return take_text(work, text, 0, n) && heed_chain_apply(&t->normalizer, work) &&
-           split_section(t, work);
+    return normalize(t, work, 0, n) && split_section(t, work);
 }
 
-/* A part of work->whole without added tokens. */
-static bool encode_part(const heed_tokenizer *t, heed_work *work, size_t from, size_t to) {
+/* A part without added tokens of the normalised section. */
+static bool encode_part(const heed_tokenizer *t, heed_work *work, const heed_strand *whole,
+                        size_t from, size_t to) {
+    if (!whole->from) {
+        heed_work_view(work, work->base + from, work->base + to);
+        return encode_section(t, work);
+    }
     work->now.n = 0;
-    return heed_strand_copy(work, &work->now, &work->whole, from, to) && encode_section(t, work);
+    return heed_strand_copy(work, &work->now, whole, from, to) && encode_section(t, work);
 }
 
 /* An added token found in the normalised text: emitted with its place in the caller's. */
-static bool emit_added(heed_work *work, const heed_added_match *match) {
-    work->now.n = 0;
-    return heed_strand_copy(work, &work->now, &work->whole, match->from, match->to) &&
-           heed_work_emit(work, match->id, 0, work->now.n);
+static bool emit_added(heed_work *work, const heed_strand *whole, const heed_added_match *match) {
+    uint32_t begin = work->base + (uint32_t)match->from, end = work->base + (uint32_t)match->to;
+    return whole->from ? heed_work_emit_at(work, match->id, whole->from[match->from].begin,
+                                           whole->from[match->to - 1].end)
+                       : heed_work_emit_at(work, match->id, begin, end);
+}
+
+/* The normalised section, cut at the added tokens that are looked for in there. One that is not
+ * plain changes places with `whole`, so that its parts have a strand of their own. */
+static bool encode_parts(const heed_tokenizer *t, heed_work *work) {
+    heed_strand whole = work->now;
+    if (!work->plain) {
+        work->now = work->whole;
+        work->whole = whole;
+    }
+    size_t at = 0;
+    heed_added_match match;
+    while (heed_added_next(&t->added, &t->added.normalized, whole.text, whole.n, at, &match)) {
+        if (!encode_part(t, work, &whole, at, match.from) || !emit_added(work, &whole, &match)) {
+            return false;
+        }
+        at = match.to;
+    }
+    return encode_part(t, work, &whole, at, whole.n);
 }
 
 /* Text [from, to) of the caller's, in which no added token stands as it is. */
@@ -76,67 +106,97 @@ static bool encode_plain(const heed_tokenizer *t, heed_work *work, size_t from, 
     if (from == to) {
         return true;
     }
-    if (!take_text(work, work->text, from, to) || !heed_chain_apply(&t->normalizer, work)) {
-        return false;
-    }
-    if (t->added.normalized.n == 0) {
-        return encode_section(t, work);
-    }
-    heed_strand whole = work->now;
-    work->now = work->whole;
-    work->whole = whole;
-    size_t at = 0;
-    heed_added_match match;
-    while (heed_added_next(&t->added, &t->added.normalized, whole.text, whole.n, at, &match)) {
-        if (!encode_part(t, work, at, match.from) || !emit_added(work, &match)) {
-            return false;
-        }
-        at = match.to;
-    }
-    return encode_part(t, work, at, whole.n);
+    return normalize(t, work, from, to) &&
+           (t->added.normalized.n > 0 && work->now.n > 0 ? encode_parts(t, work)
+                                                         : encode_section(t, work));
 }
 
-static bool encode_text(const heed_tokenizer *t, heed_work *work) {
-    size_t at = 0;
+/* One of the two texts: its tokens become a part. */
+static bool encode_text(const heed_tokenizer *t, heed_work *work, heed_line text) {
+    size_t at = 0, begin = work->out->n;
     heed_added_match match;
+    work->text = text.s;
+    work->n = text.n;
     while (heed_added_next(&t->added, &t->added.raw, work->text, work->n, at, &match)) {
-        if (!encode_plain(t, work, at, match.from)) {
-            return false;
-        }
-        work->now.n = 0;
-        heed_origin place = {(uint32_t)match.from, (uint32_t)match.to};
-        if (!heed_strand_put(work, &work->now, " ", 1, place) ||
-            !heed_work_emit(work, match.id, 0, 1)) {
+        if (!encode_plain(t, work, at, match.from) ||
+            !heed_work_emit_at(work, match.id, (uint32_t)match.from, (uint32_t)match.to)) {
             return false;
         }
         at = match.to;
     }
-    return encode_plain(t, work, at, work->n) && heed_chain_apply(&t->post_processor, work);
+    return encode_plain(t, work, at, work->n) &&
+           heed_cuts_add(work, &work->parts, begin, work->out->n, false);
 }
 
-bool heed_encode(const heed_tokenizer *t, const char *text, size_t n, bool special,
-                 heed_tokens *out, heed_error *err) {
-    if (n > UINT32_MAX - 1) {
-        return heed_fail(err, HEED_LIMIT, "text of %zu bytes is above the limit of %u", n,
+static bool check_text(heed_line text, heed_error *err) {
+    if (text.n > UINT32_MAX - 1) {
+        return heed_fail(err, HEED_LIMIT, "text of %zu bytes is above the limit of %u", text.n,
                          UINT32_MAX - 1);
     }
-    size_t good = heed_utf8_check(text, n);
-    if (good != n) {
-        return heed_fail(err, HEED_TEXT, "text is not UTF-8 at byte %zu (0x%02x)", good,
-                         (unsigned char)text[good]);
+    size_t good = heed_utf8_check(text.s, text.n);
+    return good == text.n || heed_fail(err, HEED_TEXT, "text is not UTF-8 at byte %zu (0x%02x)",
+                                       good, (unsigned char)text.s[good]);
+}
+
+static bool encode_both(const heed_tokenizer *t, heed_work *work, heed_line text,
+                        const heed_encode_options *options) {
+    bool pair = options->pair.s != NULL;
+    work->texts_of[0] = text.s;
+    work->texts_of[1] = options->pair.s;
+    if (!encode_text(t, work, text)) {
+        return false;
+    }
+    work->which = 1;
+    size_t second = work->out->n;
+    if (pair && !encode_text(t, work, options->pair)) {
+        return false;
+    }
+    for (size_t i = second; i < work->out->n; i++) {
+        work->out->item[i].type = 1;
+    }
+    return heed_work_show_tokens(work, "model", t->model->type) &&
+           heed_post_truncate(work, &t->post_processor, &options->truncate) &&
+           heed_chain_apply(&t->post_processor, work) &&
+           heed_work_show_tokens(work, "post_processor", "");
+}
+
+static bool encode(const heed_tokenizer *t, heed_line text, const heed_encode_options *options,
+                   heed_stage_fn *fn, void *ctx, heed_tokens *out, heed_error *err) {
+    if (!check_text(text, err) || (options->pair.s && !check_text(options->pair, err))) {
+        return false;
     }
     heed_work work;
     heed_work_init(&work, out->host, err);
+    work.tokenizer = t;
     work.out = out;
     work.first = out->n;
-    work.special = special;
-    work.text = text;
-    work.n = n;
-    bool ok = encode_text(t, &work);
+    work.special = !options->no_special;
+    work.show = fn;
+    work.show_ctx = ctx;
+    bool ok = encode_both(t, &work, text, options);
     if (!ok) {
         out->n = work.first;
     }
     heed_work_free(&work);
+    return ok;
+}
+
+bool heed_encode_with(const heed_tokenizer *t, heed_line text, const heed_encode_options *options,
+                      heed_tokens *out, heed_error *err) {
+    return encode(t, text, options, NULL, NULL, out, err);
+}
+
+bool heed_encode(const heed_tokenizer *t, const char *text, size_t n, bool special,
+                 heed_tokens *out, heed_error *err) {
+    heed_encode_options options = {.no_special = !special};
+    return encode(t, (heed_line){text, n}, &options, NULL, NULL, out, err);
+}
+
+bool heed_explain(const heed_tokenizer *t, heed_line text, heed_stage_fn *fn, void *ctx,
+                  heed_error *err) {
+    heed_tokens tokens = {.host = t->host};
+    bool ok = encode(t, text, &(heed_encode_options){0}, fn, ctx, &tokens, err);
+    heed_tokens_free(&tokens);
     return ok;
 }
 

@@ -43,8 +43,9 @@ static bool starts_with_mark(const heed_metaspace *m, const char *s, size_t n) {
     return n >= m->n && memcmp(s, m->mark, m->n) == 0;
 }
 
-static bool wants_mark(const heed_metaspace *m, const heed_strand *s, heed_cut word) {
-    bool first = s->from[word.from].begin == 0;
+static bool wants_mark(const heed_metaspace *m, const heed_work *work, heed_cut word) {
+    const heed_strand *s = &work->now;
+    bool first = heed_work_origin(work, word.from).begin == 0;
     return s->text[word.from] != ' ' &&
            !starts_with_mark(m, s->text + word.from, word.to - word.from) &&
            (m->prepend == HEED_PREPEND_ALWAYS || (m->prepend == HEED_PREPEND_FIRST && first));
@@ -53,9 +54,8 @@ static bool wants_mark(const heed_metaspace *m, const heed_strand *s, heed_cut w
 /* Writes one word to `next` with marks for spaces. */
 static bool write_word(const heed_metaspace *m, heed_work *work, heed_cut word) {
     const heed_strand *s = &work->now;
-    if (wants_mark(m, s, word)) {
-        heed_origin nothing = {s->from[word.from].begin, s->from[word.from].begin};
-        if (!heed_strand_put(work, &work->next, m->mark, m->n, nothing)) {
+    if (wants_mark(m, work, word)) {
+        if (!heed_strand_put(work, &work->next, m->mark, m->n, heed_work_origin(work, word.from))) {
             return false;
         }
     }
@@ -65,7 +65,7 @@ static bool write_word(const heed_metaspace *m, heed_work *work, heed_cut word) 
             continue;
         }
         if (!heed_strand_copy(work, &work->next, s, done, at) ||
-            !heed_strand_put(work, &work->next, m->mark, m->n, s->from[at])) {
+            !heed_strand_put(work, &work->next, m->mark, m->n, heed_work_origin(work, at))) {
             return false;
         }
         done = at + 1;

@@ -12,6 +12,7 @@
 #include <utf8proc.h>
 
 #include "base/utf8.h"
+#include "text/rewrite.h"
 #include "text/unicode.h"
 
 enum {
@@ -21,13 +22,14 @@ enum {
 
 typedef struct {
     uint32_t cp;
-    heed_origin from;
-    int class; /* canonical combining class */
+    int class;  /* canonical combining class */
+    int change; /* as heed_rewrite_put has it */
 } point;
 
 typedef struct {
     const heed_normal_form *form;
     heed_work *work;
+    heed_rewrite rewrite;
     point *item;
     size_t n;
 } cluster;
@@ -51,19 +53,19 @@ static int class_of(uint32_t cp) {
     return heed_is_newer(cp) ? 0 : utf8proc_get_property((utf8proc_int32_t)cp)->combining_class;
 }
 
-static bool add_point(cluster *c, uint32_t cp, heed_origin from) {
+static bool add_point(cluster *c, uint32_t cp, int change) {
     point *room = heed_work_room(c->work, HEED_ROOM_POINTS, c->n + 1, sizeof *room);
     if (!room) {
         return false;
     }
     c->item = room;
-    c->item[c->n++] = (point){cp, from, class_of(cp)};
+    c->item[c->n++] = (point){cp, class_of(cp), change};
     return true;
 }
 
-static bool add_decomposed(cluster *c, uint32_t cp, heed_origin from) {
+static bool add_decomposed(cluster *c, uint32_t cp) {
     if (cp < 0x80 || heed_is_newer(cp)) {
-        return add_point(c, cp, from);
+        return add_point(c, cp, 0);
     }
     utf8proc_int32_t parts[DECOMPOSED];
     int boundary = 0;
@@ -71,7 +73,7 @@ static bool add_decomposed(cluster *c, uint32_t cp, heed_origin from) {
     utf8proc_ssize_t n = utf8proc_decompose_char((utf8proc_int32_t)cp, parts, DECOMPOSED,
                                                  (utf8proc_option_t)options, &boundary);
     for (utf8proc_ssize_t i = 0; i < n && i < DECOMPOSED; i++) {
-        if (!add_point(c, (uint32_t)parts[i], from)) {
+        if (!add_point(c, (uint32_t)parts[i], i > 0)) {
             return false;
         }
     }
@@ -137,12 +139,6 @@ static uint32_t composed(uint32_t a, uint32_t b) {
                                                                               : 0;
 }
 
-static void join(point *to, uint32_t cp, heed_origin from) {
-    to->cp = cp;
-    to->from.begin = from.begin < to->from.begin ? from.begin : to->from.begin;
-    to->from.end = from.end > to->from.end ? from.end : to->from.end;
-}
-
 /* Composes in place. A mark is blocked from its starter by a kept one of the same or a higher
  * class, or by another starter. */
 static void compose(cluster *c) {
@@ -153,7 +149,8 @@ static void compose(cluster *c) {
         bool near = starter != SIZE_MAX && (kept == starter + 1 || (last > 0 && last < p.class));
         uint32_t one = near ? composed(c->item[starter].cp, p.cp) : 0;
         if (one) {
-            join(&c->item[starter], one, p.from);
+            c->item[starter].cp = one;
+            c->item[starter].change += p.change - 1;
             continue;
         }
         if (p.class == 0) {
@@ -175,9 +172,7 @@ static bool flush(cluster *c) {
         }
     }
     for (size_t i = 0; i < c->n; i++) {
-        char utf8[4];
-        size_t n = (size_t)heed_utf8_put(c->item[i].cp, utf8);
-        if (!heed_strand_put(c->work, &c->work->next, utf8, n, c->item[i].from)) {
+        if (!heed_rewrite_put(&c->rewrite, c->item[i].cp, c->item[i].change)) {
             return false;
         }
     }
@@ -205,14 +200,14 @@ bool heed_normal_form_apply(const heed_normal_form *form, heed_work *work) {
     if (stays(form, s)) {
         return true;
     }
-    cluster c = {.form = form, .work = work};
+    cluster c = {.form = form, .work = work, .rewrite = {.work = work}};
     for (size_t at = 0; at < s->n;) {
         uint32_t cp = 0;
         size_t n = (size_t)heed_utf8_next(s->text + at, s->n - at, &cp);
         if (begins_cluster(cp) && !flush(&c)) {
             return false;
         }
-        if (!add_decomposed(&c, cp, s->from[at])) {
+        if (!add_decomposed(&c, cp)) {
             return false;
         }
         at += n;

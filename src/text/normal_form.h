@@ -1,4 +1,4 @@
-/* normal_form.h: Unicode normal forms that keep the origin of every byte.
+/* normal_form.h: Unicode normal forms, with origins as rewrite.h gives them.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_TEXT_NORMAL_FORM_H
@@ -11,7 +11,7 @@ typedef struct {
     bool compose;    /* C: and put together again */
 } heed_normal_form;
 
-/* work->now in that form. A composed character has the origin of all it was made of. */
+/* work->now in that form. */
 bool heed_normal_form_apply(const heed_normal_form *form, heed_work *work);
 
 #endif

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "text/byte_level.h"
 #include "text/normal_form.h"
-#include "text/part.h"
+#include "text/normalizers.h"
 #include "text/pattern.h"
+#include "text/rewrite.h"
 #include "text/unicode.h"
 
 static bool apply_form(const void *settings, heed_work *work) {
@@ -29,42 +31,6 @@ static bool read_nfkc(heed_tokenizer *t, const json_t *json, void *settings, hee
     return read_nfc(t, json, settings, err) && read_nfkd(t, json, settings, err);
 }
 
-static bool lower_ascii(heed_strand *s) {
-    for (size_t i = 0; i < s->n; i++) {
-        if ((unsigned char)s->text[i] >= 0x80) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < s->n; i++) {
-        char c = s->text[i];
-        s->text[i] = (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-    }
-    return true;
-}
-
-static bool apply_lowercase(const void *settings, heed_work *work) {
-    (void)settings;
-    if (lower_ascii(&work->now)) {
-        return true;
-    }
-    const heed_strand *s = &work->now;
-    for (size_t at = 0; at < s->n;) {
-        uint32_t cp = 0, lower[2];
-        size_t n = (size_t)heed_utf8_next(s->text + at, s->n - at, &cp);
-        int count = heed_lower_letter(cp, lower);
-        for (int i = 0; i < count; i++) {
-            char utf8[4];
-            size_t bytes = (size_t)heed_utf8_put(lower[i], utf8);
-            if (!heed_strand_put(work, &work->next, utf8, bytes, s->from[at])) {
-                return false;
-            }
-        }
-        at += n;
-    }
-    heed_work_turn(work);
-    return true;
-}
-
 typedef struct {
     const heed_pattern *pattern;
     const char *content;
@@ -82,18 +48,9 @@ static bool read_replace(heed_tokenizer *t, const json_t *json, void *settings, 
     return r->content && r->pattern;
 }
 
-/* What a cut of `now` came from: all its bytes; an empty one came from where it stands. */
-static heed_origin origin_of(const heed_strand *s, heed_cut cut) {
-    if (cut.from == cut.to) {
-        uint32_t at = cut.from < s->n ? s->from[cut.from].begin : s->from[s->n - 1].end;
-        return (heed_origin){at, at};
-    }
-    heed_origin from = s->from[cut.from];
-    for (size_t i = cut.from; i < cut.to; i++) {
-        from.begin = s->from[i].begin < from.begin ? s->from[i].begin : from.begin;
-        from.end = s->from[i].end > from.end ? s->from[i].end : from.end;
-    }
-    return from;
+/* The origin of what stands in place of a match: that of its last byte. */
+static heed_origin origin_of(const heed_work *work, heed_cut cut) {
+    return cut.to > 0 ? heed_work_origin(work, cut.to - 1) : (heed_origin){work->base, work->base};
 }
 
 static bool apply_replace(const void *settings, heed_work *work) {
@@ -106,7 +63,7 @@ static bool apply_replace(const void *settings, heed_work *work) {
     for (size_t i = 0; i < work->cuts.n; i++) {
         heed_cut cut = work->cuts.item[i];
         bool ok = cut.match
-                      ? heed_strand_put(work, &work->next, r->content, r->n, origin_of(s, cut))
+                      ? heed_strand_put(work, &work->next, r->content, r->n, origin_of(work, cut))
                       : heed_strand_copy(work, &work->next, s, cut.from, cut.to);
         if (!ok) {
             return false;
@@ -191,10 +148,45 @@ static bool apply_prepend(const void *settings, heed_work *work) {
     if (s->n == 0) {
         return true;
     }
-    heed_origin nothing = {s->from[0].begin, s->from[0].begin};
-    if (!heed_strand_put(work, &work->next, p->text, p->n, nothing) ||
+    if (!heed_strand_put(work, &work->next, p->text, p->n, heed_work_origin(work, 0)) ||
         !heed_strand_copy(work, &work->next, s, 0, s->n)) {
         return false;
+    }
+    heed_work_turn(work);
+    return true;
+}
+
+/* Marks of letters, where a normal form has taken them apart before. */
+static bool apply_strip_accents(const void *settings, heed_work *work) {
+    (void)settings;
+    return heed_rewrite_filter(work, heed_is_mark);
+}
+
+static bool is_nmt_dirt(uint32_t cp) {
+    return (cp >= 0x1 && cp <= 0x8) || cp == 0xb || (cp >= 0xe && cp <= 0x1f) || cp == 0x7f ||
+           cp == 0x8f || cp == 0x9f;
+}
+
+static bool is_nmt_space(uint32_t cp) {
+    return cp == 0x9 || cp == 0xa || cp == 0xc || cp == 0xd || cp == 0x1680 ||
+           (cp >= 0x200b && cp <= 0x200f) || cp == 0x2028 || cp == 0x2029 || cp == 0x2581 ||
+           cp == 0xfeff || cp == 0xfffd;
+}
+
+/* What Google's translation data was cleaned by: fewer control characters, more spaces. */
+static bool apply_nmt(const void *settings, heed_work *work) {
+    (void)settings;
+    if (!heed_rewrite_filter(work, is_nmt_dirt)) {
+        return false;
+    }
+    const heed_strand *s = &work->now;
+    heed_rewrite r = {.work = work};
+    while (r.at < s->n) {
+        uint32_t cp = 0;
+        heed_utf8_next(s->text + r.at, s->n - r.at, &cp);
+        if (!heed_rewrite_put(&r, is_nmt_space(cp) ? ' ' : cp, 0)) {
+            return false;
+        }
     }
     heed_work_turn(work);
     return true;
@@ -205,10 +197,15 @@ static const heed_part_kind kinds[] = {
     {"NFD", sizeof(heed_normal_form), NULL, apply_form},
     {"NFKC", sizeof(heed_normal_form), read_nfkc, apply_form},
     {"NFKD", sizeof(heed_normal_form), read_nfkd, apply_form},
-    {"Lowercase", 0, NULL, apply_lowercase},
+    {"Lowercase", 0, NULL, heed_lowercase},
     {"Replace", sizeof(replace), read_replace, apply_replace},
     {"Strip", sizeof(strip), read_strip, apply_strip},
     {"Prepend", sizeof(prepend), read_prepend, apply_prepend},
+    {"StripAccents", 0, NULL, apply_strip_accents},
+    {"Nmt", 0, NULL, apply_nmt},
+    {"ByteLevel", 0, heed_byte_level_mark, heed_byte_level_letters},
+    {"BertNormalizer", sizeof(heed_bert), heed_bert_read, heed_bert_normalize},
+    {"Precompiled", sizeof(heed_charsmap), heed_charsmap_read, heed_charsmap_normalize},
 };
 const heed_part_table heed_normalizers = {"normalizer", "normalizers", kinds,
                                           sizeof kinds / sizeof kinds[0]};

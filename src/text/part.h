@@ -54,13 +54,15 @@ typedef struct {
     void (*free)(void *settings);
 } heed_model_kind;
 
-extern const heed_model_kind heed_model_bpe, heed_model_unigram, heed_model_words;
+extern const heed_model_kind heed_model_bpe, heed_model_unigram, heed_model_words,
+    heed_model_word_piece;
 
 typedef struct {
     const char *text; /* NULL where no token has this id */
     size_t n;
     bool model;   /* the model knows it (else only the list of added tokens does) */
     bool special; /* left out by skip_special */
+    bool added;   /* stands in the list of added tokens */
 } heed_piece;
 
 typedef struct {
@@ -92,6 +94,8 @@ struct heed_tokenizer {
     void *model_settings;
     struct heed_pattern *patterns; /* all of them, to be freed */
     bool byte_level;               /* pieces are spelt in the byte alphabet of GPT-2 */
+    heed_truncation truncation;    /* max_length 0: the file has none */
+    bool truncates;
 };
 
 enum { HEED_MAX_ID = 1 << 24 }; /* a larger id is a damaged file, not a vocabulary */
@@ -111,9 +115,8 @@ bool heed_vocab_add(heed_tokenizer *tokenizer, const char *text, size_t n, int64
 bool heed_vocab_read(heed_tokenizer *tokenizer, const json_t *json, heed_error *err);
 /* -1 where the model has no such token. */
 int32_t heed_vocab_find(const heed_tokenizer *tokenizer, const char *text, size_t n);
-/* The id of the token under key; -1 where the key is absent or null; one not in vocab fails. */
-bool heed_vocab_read_id(const heed_tokenizer *tokenizer, const json_t *json, const char *key,
-                        int32_t *id, heed_error *err);
+/* Whether a token has that id. */
+bool heed_vocab_has(const heed_tokenizer *tokenizer, int64_t id);
 /* ids[b] = id of "<0xNN>", -1 where absent. */
 void heed_vocab_bytes(const heed_tokenizer *tokenizer, int32_t ids[256]);
 

@@ -1,109 +1,15 @@
-/* post.c: the post-processors: special tokens round the text, offsets without spaces.
+/* post.c: the post-processors: special tokens round the texts, places without spaces.
  * SPDX-License-Identifier: MIT
  */
+#include "text/post.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "text/byte_level.h"
-#include "text/part.h"
 
-/* ---- TemplateProcessing -------------------------------------------------------------------- */
-
-typedef struct {
-    int32_t *id; /* TEXT: the text itself */
-    size_t n;
-} template;
-
-enum { TEXT = -1 };
-
-static bool add_ids(const heed_tokenizer *t, const json_t *ids, template *out, size_t *cap,
-                    heed_error *err) {
-    for (size_t i = 0; i < json_array_size(ids); i++) {
-        const json_t *value = json_array_get(ids, i);
-        json_int_t id = json_integer_value(value);
-        if (!json_is_integer(value) || id < 0 || (size_t)id >= t->n_pieces || !t->piece[id].text) {
-            return heed_fail(err, HEED_FILE,
-                             "ids.%zu: %" PRId64 " is not an id of the vocabulary of %zu", i,
-                             (int64_t)id, t->n_pieces);
-        }
-        if (!heed_reserve(t->host, (void **)&out->id, cap, out->n + 1, sizeof *out->id, err)) {
-            return false;
-        }
-        out->id[out->n++] = (int32_t)id;
-    }
-    return true;
-}
-
-/* {"SpecialToken": {"id": "</s>", ...}}, whose ids stand in special_tokens. */
-static bool add_special(const heed_tokenizer *t, const json_t *json, const json_t *special,
-                        template *out, size_t *cap, heed_error *err) {
-    const char *name = heed_json_string(special, "id", NULL, err);
-    const json_t *all = name ? heed_json_object(json, "special_tokens", err) : NULL;
-    if (!all) {
-        return false;
-    }
-    const json_t *ids = json_object_get(json_object_get(all, name), "ids");
-    if (!json_is_array(ids)) {
-        return heed_fail(err, HEED_FILE, "special_tokens has no ids for '%s'", name);
-    }
-    if (!add_ids(t, ids, out, cap, err)) {
-        heed_error_at(err, "special_tokens '%s'", name);
-        return false;
-    }
-    return true;
-}
-
-/* {"Sequence": {"id": "A", ...}}. */
-static bool add_text(const heed_tokenizer *t, const json_t *sequence, template *out, size_t *cap,
-                     heed_error *err) {
-    const char *name = heed_json_string(sequence, "id", NULL, err);
-    if (!name) {
-        return false;
-    }
-    if (strcmp(name, "A") != 0) {
-        return heed_fail(err, HEED_FILE, "text '%s' is not the one text, A", name);
-    }
-    if (!heed_reserve(t->host, (void **)&out->id, cap, out->n + 1, sizeof *out->id, err)) {
-        return false;
-    }
-    out->id[out->n++] = TEXT;
-    return true;
-}
-
-static bool add_item(const heed_tokenizer *t, const json_t *json, const json_t *item, template *out,
-                     size_t *cap, heed_error *err) {
-    const json_t *special = json_object_get(item, "SpecialToken");
-    const json_t *sequence = json_object_get(item, "Sequence");
-    if (json_object_size(item) != 1 || !(special || sequence)) {
-        return heed_fail(err, HEED_FILE, "wanted a SpecialToken or a Sequence");
-    }
-    return special ? add_special(t, json, special, out, cap, err)
-                   : add_text(t, sequence, out, cap, err);
-}
-
-static bool read_template(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
-    const json_t *single = heed_json_array(json, "single", err);
-    template found = {0};
-    size_t cap = 0;
-    bool ok = single != NULL;
-    for (size_t i = 0; ok && i < json_array_size(single); i++) {
-        ok = add_item(t, json, json_array_get(single, i), &found, &cap, err);
-        if (!ok) {
-            heed_error_at(err, "single.%zu", i);
-        }
-    }
-    template *out = settings;
-    out->n = found.n;
-    out->id = ok ? heed_region_alloc(&t->region, found.n, sizeof *out->id, err) : NULL;
-    if (out->id && found.n > 0) {
-        memcpy(out->id, found.id, found.n * sizeof *out->id);
-    }
-    heed_free(t->host, found.id);
-    return out->id != NULL;
-}
-
-static bool put(heed_work *work, heed_token token) {
+bool heed_post_put(heed_work *work, heed_token token) {
     heed_tokens *out = work->out;
     if (!heed_reserve(out->host, (void **)&out->item, &out->cap, out->n + 1, sizeof *out->item,
                       work->err)) {
@@ -113,54 +19,140 @@ static bool put(heed_work *work, heed_token token) {
     return true;
 }
 
-/* Writes the template behind the text's own tokens, then moves it to where they were. */
-static bool apply_template(const void *settings, heed_work *work) {
-    const template *t = settings;
-    heed_tokens *out = work->out;
-    size_t first = work->first, n = out->n - first;
-    uint32_t at = 0; /* where in the text an added token stands */
-    for (size_t i = 0; i < t->n; i++) {
-        if (t->id[i] != TEXT) {
-            if (work->special && !put(work, (heed_token){t->id[i], at, at})) {
-                return false;
-            }
-            continue;
+bool heed_post_copy(heed_work *work, size_t p) {
+    for (size_t k = work->parts.item[p].from; k < work->parts.item[p].to; k++) {
+        if (!heed_post_put(work, work->out->item[k])) {
+            return false;
         }
-        for (size_t k = 0; k < n; k++) {
-            if (!put(work, out->item[first + k])) {
-                return false;
-            }
-        }
-        at = (uint32_t)work->n;
     }
-    size_t made = out->n - first - n;
-    if (made > 0) {
-        memmove(out->item + first, out->item + first + n, made * sizeof *out->item);
-    }
-    out->n = first + made;
     return true;
 }
 
-/* ---- ByteLevel ----------------------------------------------------------------------------- */
+void heed_post_settle(heed_work *work, size_t made) {
+    heed_tokens *out = work->out;
+    size_t n = out->n - made;
+    if (n > 0 && made > work->first) {
+        memmove(out->item + work->first, out->item + made, n * sizeof *out->item);
+    }
+    out->n = work->first + n;
+    for (size_t i = 0; i < work->cuts.n; i++) {
+        work->cuts.item[i].from -= made - work->first;
+        work->cuts.item[i].to -= made - work->first;
+    }
+    heed_cuts read = work->parts;
+    work->parts = work->cuts;
+    work->cuts = read;
+    work->cuts.n = 0;
+}
 
-/* Leaves the spaces at both ends out of each token's place. */
 static bool apply_trim(const void *settings, heed_work *work) {
     const heed_byte_level *b = settings;
-    for (size_t i = work->first; b->trim && i < work->out->n; i++) {
-        heed_token *token = &work->out->item[i];
-        while (token->begin < token->end && work->text[token->begin] == ' ') {
-            token->begin++;
-        }
-        while (token->begin < token->end && work->text[token->end - 1] == ' ') {
-            token->end--;
-        }
+    if (b->trim) {
+        heed_trim(work, b->prefix_space);
     }
     return true;
 }
 
+/* ---- BertProcessing, RobertaProcessing ----------------------------------------------------- */
+
+typedef struct {
+    int32_t begin, end; /* [CLS], [SEP] */
+    bool roberta;       /* a second end between the texts, and all of one type */
+    bool trim, prefix_space;
+} bert;
+
+/* ["</s>", 2] */
+static bool read_token(const heed_tokenizer *t, const json_t *json, const char *key, int32_t *id,
+                       heed_error *err) {
+    const json_t *both = heed_json_array(json, key, err);
+    if (!both) {
+        return false;
+    }
+    const json_t *number = json_array_get(both, 1);
+    if (json_array_size(both) != 2 || !json_is_string(json_array_get(both, 0)) ||
+        !json_is_integer(number)) {
+        return heed_fail(err, HEED_FILE, "key '%s' wants [token, id]", key);
+    }
+    json_int_t value = json_integer_value(number);
+    if (!heed_vocab_has(t, value)) {
+        return heed_fail(err, HEED_FILE,
+                         "key '%s': %" PRId64 " is not an id of the vocabulary of %zu", key,
+                         (int64_t)value, t->n_pieces);
+    }
+    *id = (int32_t)value;
+    return true;
+}
+
+static bool read_bert(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
+    bert *b = settings;
+    return read_token(t, json, "cls", &b->begin, err) && read_token(t, json, "sep", &b->end, err);
+}
+
+static bool read_roberta(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
+    bert *b = settings;
+    b->roberta = true;
+    return read_bert(t, json, settings, err) &&
+           heed_json_bool(json, "trim_offsets", &b->trim, err) &&
+           heed_json_bool(json, "add_prefix_space", &b->prefix_space, err);
+}
+
+/* Part p between its special tokens, behind what is written. */
+static bool wrap(const bert *b, heed_work *work, size_t p) {
+    size_t begin = work->out->n;
+    uint16_t type = p > 0 && !b->roberta;
+    heed_token open = {.id = p == 0 ? b->begin : b->end, .text = -1};
+    heed_token close = {.id = b->end, .text = -1, .type = type};
+    if ((p == 0 || b->roberta) && !heed_post_put(work, open)) {
+        return false;
+    }
+    return heed_post_copy(work, p) && heed_post_put(work, close) &&
+           heed_cuts_add(work, &work->cuts, begin, work->out->n, false);
+}
+
+static bool apply_bert(const void *settings, heed_work *work) {
+    const bert *b = settings;
+    if (b->trim) {
+        heed_trim(work, b->prefix_space);
+    }
+    for (size_t i = work->first; b->roberta && i < work->out->n; i++) {
+        work->out->item[i].type = 0;
+    }
+    if (!work->special) {
+        return true;
+    }
+    size_t made = work->out->n;
+    work->cuts.n = 0;
+    for (size_t p = 0; p < work->parts.n; p++) {
+        if (!wrap(b, work, p)) {
+            return false;
+        }
+    }
+    heed_post_settle(work, made);
+    return true;
+}
+
+static size_t added_by_bert(const void *settings, bool pair) {
+    return pair ? 3 + (size_t)((const bert *)settings)->roberta : 2;
+}
+
+/* ---- The table ----------------------------------------------------------------------------- */
+
 static const heed_part_kind kinds[] = {
-    {"TemplateProcessing", sizeof(template), read_template, apply_template},
+    {"TemplateProcessing", sizeof(heed_template), heed_template_read, heed_template_apply},
     {"ByteLevel", sizeof(heed_byte_level), heed_byte_level_read, apply_trim},
+    {"BertProcessing", sizeof(bert), read_bert, apply_bert},
+    {"RobertaProcessing", sizeof(bert), read_roberta, apply_bert},
 };
 const heed_part_table heed_post_processors = {"post_processor", "processors", kinds,
                                               sizeof kinds / sizeof kinds[0]};
+
+size_t heed_post_added(const heed_chain *chain, bool pair) {
+    size_t n = 0;
+    for (size_t i = 0; i < chain->n; i++) {
+        const heed_part *part = &chain->item[i];
+        n += part->kind->apply == heed_template_apply ? heed_template_adds(part->settings, pair)
+             : part->kind->apply == apply_bert        ? added_by_bert(part->settings, pair)
+                                                      : 0;
+    }
+    return n;
+}

@@ -1,7 +1,7 @@
 /* tokenizer.c: opening, freeing and saving: tokenizer.json read into its parts.
  *
  * The file's own bytes are kept, and saving writes them: what was read is what others will read.
- * `truncation` and `padding` are not followed: lengths are the business of whoever makes batches.
+ * `truncation` is read for who wants to follow it; `padding` is not: there is none here.
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
@@ -10,11 +10,12 @@
 #include "base/fs.h"
 #include "text/part.h"
 #include "text/pattern.h"
+#include "text/post.h"
 
 static const size_t FILE_LIMIT = (size_t)1 << 30;
 
 static const heed_model_kind *const models[] = {&heed_model_bpe, &heed_model_unigram,
-                                                &heed_model_words};
+                                                &heed_model_words, &heed_model_word_piece};
 
 void heed_tokenizer_free(heed_tokenizer *t) {
     if (!t) {
@@ -69,8 +70,23 @@ static bool read_model(heed_tokenizer *t, const json_t *root, heed_error *err) {
     return true;
 }
 
+static bool read_truncation(heed_tokenizer *t, const json_t *root, heed_error *err) {
+    const json_t *json = json_object_get(root, "truncation");
+    t->truncates = json && !json_is_null(json);
+    if (!heed_truncation_read(root, &t->truncation, err)) {
+        heed_error_at(err, "truncation");
+        return false;
+    }
+    return true;
+}
+
+bool heed_tokenizer_truncation(const heed_tokenizer *t, heed_truncation *out) {
+    *out = t->truncation;
+    return t->truncates;
+}
+
 static bool read_all(heed_tokenizer *t, const json_t *root, heed_error *err) {
-    return read_version(root, err) && read_model(t, root, err) &&
+    return read_version(root, err) && read_truncation(t, root, err) && read_model(t, root, err) &&
            heed_chain_read(t, root, &heed_normalizers, &t->normalizer, err) &&
            heed_chain_read(t, root, &heed_pre_tokenizers, &t->pre_tokenizer, err) &&
            heed_chain_read(t, root, &heed_decoders, &t->decoder, err) &&

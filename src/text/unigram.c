@@ -118,16 +118,15 @@ static bool extend(const unigram *u, heed_work *work, const char *s, size_t n, s
     return true;
 }
 
-/* Each byte has the place of the whole run, which is looked up once. */
+/* Each byte has the place of the whole run. */
 static bool emit_bytes(const unigram *u, heed_work *work, size_t from, size_t to) {
-    size_t first = work->out->n;
+    uint32_t begin = heed_work_origin(work, from).begin;
+    uint32_t end = heed_work_origin(work, to - 1).end;
     for (size_t i = from; i < to; i++) {
         int32_t id = u->byte[(unsigned char)work->now.text[i]];
-        if (!heed_work_emit(work, id, from, i == from ? to : from)) {
+        if (!heed_work_emit_at(work, id, begin, end)) {
             return false;
         }
-        heed_token place = work->out->item[first];
-        work->out->item[work->out->n - 1] = (heed_token){id, place.begin, place.end};
     }
     return true;
 }

@@ -64,18 +64,8 @@ int32_t heed_vocab_find(const heed_tokenizer *t, const char *text, size_t n) {
     return entry && t->piece[entry->value].model ? (int32_t)entry->value : -1;
 }
 
-bool heed_vocab_read_id(const heed_tokenizer *t, const json_t *json, const char *key, int32_t *id,
-                        heed_error *err) {
-    const char *text = NULL;
-    *id = -1;
-    if (!heed_json_opt_string(json, key, &text, err)) {
-        return false;
-    }
-    if (!text) {
-        return true;
-    }
-    *id = heed_vocab_find(t, text, strlen(text));
-    return *id >= 0 || heed_fail(err, HEED_FILE, "%s '%s' is not in vocab", key, text);
+bool heed_vocab_has(const heed_tokenizer *t, int64_t id) {
+    return id >= 0 && (size_t)id < t->n_pieces && t->piece[id].text;
 }
 
 void heed_vocab_bytes(const heed_tokenizer *t, int32_t ids[256]) {

@@ -27,11 +27,12 @@ static void free_strand(const heed_host *host, heed_strand *strand) {
 
 void heed_work_free(heed_work *work) {
     free_strand(work->host, &work->whole);
-    free_strand(work->host, &work->now);
+    free_strand(work->host, work->plain ? &work->store : &work->now);
     free_strand(work->host, &work->next);
     heed_free(work->host, work->words.item);
     heed_free(work->host, work->cuts.item);
     heed_free(work->host, work->pieces.item);
+    heed_free(work->host, work->parts.item);
     heed_buf_free(&work->texts.data);
     heed_buf_free(&work->texts_next.data);
     heed_free(work->host, work->texts.end);
@@ -99,6 +100,21 @@ bool heed_strand_put(heed_work *work, heed_strand *strand, const char *s, size_t
     return true;
 }
 
+/* Origins of bytes [from, to) of a plain `now`: each code point its own place. */
+static void fill_origins(const heed_work *work, size_t from, size_t to, heed_origin *out) {
+    const char *s = work->now.text;
+    for (size_t at = from; at < to;) {
+        size_t end = at + 1;
+        while (end < to && ((unsigned char)s[end] & 0xc0) == 0x80) {
+            end++;
+        }
+        heed_origin here = {work->view + (uint32_t)at, work->view + (uint32_t)end};
+        for (; at < end; at++) {
+            *out++ = here;
+        }
+    }
+}
+
 bool heed_strand_copy(heed_work *work, heed_strand *strand, const heed_strand *source, size_t from,
                       size_t to) {
     size_t n = to - from;
@@ -109,16 +125,57 @@ bool heed_strand_copy(heed_work *work, heed_strand *strand, const heed_strand *s
         return false;
     }
     memcpy(strand->text + strand->n, source->text + from, n);
-    memcpy(strand->from + strand->n, source->from + from, n * sizeof *strand->from);
+    if (source->from) {
+        memcpy(strand->from + strand->n, source->from + from, n * sizeof *strand->from);
+    } else {
+        fill_origins(work, from, to, strand->from + strand->n);
+    }
     strand->n += n;
     return true;
 }
 
 void heed_work_turn(heed_work *work) {
-    heed_strand read = work->now;
+    heed_strand read = work->plain ? work->store : work->now;
+    work->plain = false;
     work->now = work->next;
     work->next = read;
     work->next.n = 0;
+}
+
+void heed_work_view(heed_work *work, size_t from, size_t to) {
+    if (!work->plain) {
+        work->store = work->now;
+        work->plain = true;
+    }
+    /* never written to: who writes owns it first */
+    work->now = (heed_strand){.text = (char *)(uintptr_t)(work->text + from), .n = to - from};
+    work->view = (uint32_t)from;
+}
+
+bool heed_work_own(heed_work *work) {
+    if (!work->plain) {
+        return true;
+    }
+    if (!heed_strand_copy(work, &work->next, &work->now, 0, work->now.n)) {
+        return false;
+    }
+    heed_work_turn(work);
+    return true;
+}
+
+heed_origin heed_work_origin(const heed_work *work, size_t i) {
+    const heed_strand *s = &work->now;
+    if (s->from) {
+        return s->from[i];
+    }
+    size_t begin = i, end = i + 1;
+    while (begin > 0 && ((unsigned char)s->text[begin] & 0xc0) == 0x80) {
+        begin--;
+    }
+    while (end < s->n && ((unsigned char)s->text[end] & 0xc0) == 0x80) {
+        end++;
+    }
+    return (heed_origin){work->view + (uint32_t)begin, work->view + (uint32_t)end};
 }
 
 bool heed_cuts_add(heed_work *work, heed_cuts *cuts, size_t from, size_t to, bool match) {
@@ -130,20 +187,19 @@ bool heed_cuts_add(heed_work *work, heed_cuts *cuts, size_t from, size_t to, boo
     return true;
 }
 
-bool heed_work_emit(heed_work *work, int32_t id, size_t from, size_t to) {
+bool heed_work_emit_at(heed_work *work, int32_t id, uint32_t begin, uint32_t end) {
     heed_tokens *out = work->out;
     if (!heed_reserve(out->host, (void **)&out->item, &out->cap, out->n + 1, sizeof *out->item,
                       work->err)) {
         return false;
     }
-    heed_token token = {id, UINT32_MAX, 0};
-    for (size_t i = from; i < to; i++) { /* normal forms may have changed the order of marks */
-        heed_origin o = work->now.from[i];
-        token.begin = o.begin < token.begin ? o.begin : token.begin;
-        token.end = o.end > token.end ? o.end : token.end;
-    }
-    out->item[out->n++] = token;
+    out->item[out->n++] = (heed_token){.id = id, .begin = begin, .end = end, .text = work->which};
     return true;
+}
+
+bool heed_work_emit(heed_work *work, int32_t id, size_t from, size_t to) {
+    return heed_work_emit_at(work, id, heed_work_origin(work, from).begin,
+                             heed_work_origin(work, to - 1).end);
 }
 
 bool heed_texts_end(heed_work *work, heed_texts *texts) {

@@ -1,9 +1,10 @@
 /* work.h: what one call of encode or decode carries through the chain.
  *
  * A strand is text with, for each byte, the bytes of the caller's text it came from. Invariant: it
- * is UTF-8, and all bytes of one code point have the same origin, so stages cut and rewrite whole
- * code points only. All arrays here grow and are used again by the next stage; nothing is shared
- * between calls.
+ * is UTF-8, all bytes of one code point have the same origin, and origins never go back, so stages
+ * cut and rewrite whole code points only. As long as no stage has rewritten anything, `now` is
+ * plain: a view of the caller's text itself, whose origins are its own places. All arrays here grow
+ * and are used again by the next stage; nothing is shared between calls.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_TEXT_WORK_H
@@ -17,7 +18,7 @@ typedef struct {
 
 typedef struct {
     char *text;
-    heed_origin *from; /* one for each byte of text */
+    heed_origin *from; /* one for each byte of text; NULL where the strand is plain */
     size_t n, text_cap, from_cap;
 } heed_strand;
 
@@ -47,20 +48,30 @@ enum { HEED_ROOMS = HEED_ROOM_HEAP + 1 };
 typedef struct {
     const heed_host *host;
     heed_error *err;
+    const heed_tokenizer *tokenizer;
     heed_strand whole;     /* a section of the caller's text, normalised */
     heed_strand now, next; /* what the stage reads, and what it writes before they change places */
+    heed_strand store;     /* the memory of `now` while that is plain */
+    bool plain;
+    uint32_t view;         /* where in the caller's text a plain `now` begins */
     heed_cuts words, cuts; /* words of `now`; and those the stage writes, or what a pattern found */
     heed_cuts pieces;      /* what splitting one word gives */
+    heed_cuts parts;       /* of `out`: post.h */
     heed_texts texts, texts_next;
     heed_tokens *out; /* what the model emits to */
-    size_t first;     /* where this text's tokens begin in `out` */
+    size_t first;     /* where this call's tokens begin in `out` */
     bool special;     /* whether the template adds its tokens */
+    int16_t which;    /* of two texts the one that is worked on, 0 or 1 */
+    const char *texts_of[2];
+    uint32_t base;    /* where in it the section begins that is worked on */
     const char *text; /* the caller's */
     size_t n;         /* its bytes, or those of the tokens to decode */
     struct {
         void *p;
         size_t bytes;
     } room[HEED_ROOMS];
+    heed_stage_fn *show; /* NULL: nobody asks how */
+    void *show_ctx;
     void *match; /* pattern.c's, with what frees it */
     void (*match_free)(void *match);
 } heed_work;
@@ -83,10 +94,21 @@ bool heed_strand_copy(heed_work *work, heed_strand *strand, const heed_strand *s
                       size_t to);
 /* Makes `next` the strand that is read. */
 void heed_work_turn(heed_work *work);
+/* Makes `now` a plain view of bytes [from, to) of the caller's text. */
+void heed_work_view(heed_work *work, size_t from, size_t to);
+/* Makes a plain `now` a strand of its own, that may be written to. */
+bool heed_work_own(heed_work *work);
+/* The origin of byte i of `now`. */
+heed_origin heed_work_origin(const heed_work *work, size_t i);
 
 bool heed_cuts_add(heed_work *work, heed_cuts *cuts, size_t from, size_t to, bool match);
-/* Appends a token for bytes [from, to) of `now`. */
+/* Appends a token for bytes [from, to) of `now`, from < to; or of the caller's text. */
 bool heed_work_emit(heed_work *work, int32_t id, size_t from, size_t to);
+bool heed_work_emit_at(heed_work *work, int32_t id, uint32_t begin, uint32_t end);
+
+/* Tells work->show the words as they are now (explain.c); or the tokens of this call. */
+bool heed_work_show(heed_work *work, const char *place, const char *type);
+bool heed_work_show_tokens(heed_work *work, const char *place, const char *type);
 
 /* Ends the text whose bytes were appended to texts->data. */
 bool heed_texts_end(heed_work *work, heed_texts *texts);
