@@ -11,11 +11,12 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "file/json_pull.h"
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
 /* The id of a token that merge number `rank` names; -1, with an error, where there is none. */
-static int32_t find_token(const heed_bpe *b, uint32_t rank, heed_span token, heed_error *err) {
+static int32_t find_token(const heed_bpe *b, uint32_t rank, heed_line token, heed_error *err) {
     int32_t id = heed_vocab_find(b->tokenizer, token.s, token.n);
     if (id < 0) {
         heed_fail(err, HEED_FILE, "merges.%u: token '%.*s' is not in vocab", rank, (int)token.n,
@@ -24,7 +25,7 @@ static int32_t find_token(const heed_bpe *b, uint32_t rank, heed_span token, hee
     return id;
 }
 
-static bool put_merge(heed_bpe *b, uint32_t rank, heed_span left, heed_span right, heed_span both,
+static bool put_merge(heed_bpe *b, uint32_t rank, heed_line left, heed_line right, heed_line both,
                       heed_error *err) {
     int32_t a = find_token(b, rank, left, err), c = find_token(b, rank, right, err);
     int32_t id = find_token(b, rank, both, err);
@@ -39,7 +40,7 @@ static bool put_merge(heed_bpe *b, uint32_t rank, heed_span left, heed_span righ
     return value != NULL;
 }
 
-static bool add_merge(heed_bpe *b, uint32_t rank, heed_span left, heed_span right,
+static bool add_merge(heed_bpe *b, uint32_t rank, heed_line left, heed_line right,
                       heed_error *err) {
     heed_buf both = {.host = b->tokenizer->host};
     if (right.n < b->prefix.n) {
@@ -49,41 +50,58 @@ static bool add_merge(heed_bpe *b, uint32_t rank, heed_span left, heed_span righ
     }
     heed_buf_add(&both, left.s, left.n);
     bool ok = heed_buf_add(&both, right.s + b->prefix.n, right.n - b->prefix.n)
-                  ? put_merge(b, rank, left, right, (heed_span){both.data, both.n}, err)
+                  ? put_merge(b, rank, left, right, (heed_line){both.data, both.n}, err)
                   : heed_fail(err, HEED_NOMEM, "out of memory: merge %u", rank);
     heed_buf_free(&both);
     return ok;
 }
 
 /* "left right", or ["left", "right"]. */
-static bool read_merge(heed_bpe *b, uint32_t rank, const json_t *json, heed_error *err) {
-    const json_t *left = json_array_get(json, 0), *right = json_array_get(json, 1);
-    if (json_array_size(json) == 2 && json_is_string(left) && json_is_string(right)) {
-        return add_merge(b, rank, (heed_span){json_string_value(left), json_string_length(left)},
-                         (heed_span){json_string_value(right), json_string_length(right)}, err);
+static bool read_merge(heed_bpe *b, uint32_t rank, heed_pull *p, heed_buf *left) {
+    heed_line text, right;
+    bool more = true;
+    if (strcmp(heed_pull_kind(p), "an array") == 0) {
+        left->n = 0;
+        return heed_pull_open(p, '[') && heed_pull_string(p, &text) &&
+               (heed_buf_add(left, text.s, text.n) ||
+                heed_fail(p->err, HEED_NOMEM, "out of memory: merge %u", rank)) &&
+               heed_pull_more(p, '[', false, &more) && more && heed_pull_string(p, &right) &&
+               heed_pull_more(p, '[', false, &more) && !more &&
+               add_merge(b, rank, (heed_line){left->data, left->n}, right, p->err);
     }
-    const char *s = json_string_value(json);
-    const char *space = s ? strchr(s, ' ') : NULL;
-    if (!space || strchr(space + 1, ' ')) {
-        return heed_fail(err, HEED_FILE, "merges.%u: wanted two tokens with a space between", rank);
+    const char *space = NULL;
+    if (heed_pull_string(p, &text)) {
+        space = memchr(text.s, ' ', text.n);
     }
-    size_t n = (size_t)(space - s);
-    return add_merge(b, rank, (heed_span){s, n},
-                     (heed_span){space + 1, json_string_length(json) - n - 1}, err);
+    size_t n = space ? (size_t)(space - text.s) : 0;
+    if (!space || memchr(space + 1, ' ', text.n - n - 1)) {
+        return false;
+    }
+    return add_merge(b, rank, (heed_line){text.s, n}, (heed_line){space + 1, text.n - n - 1},
+                     p->err);
 }
 
 static bool read_merges(heed_bpe *b, const json_t *json, heed_error *err) {
-    const json_t *merges = heed_json_array(json, "merges", err);
-    if (!merges) {
+    if (!heed_json_array(json, "merges", err)) {
         return false;
     }
-    size_t n = json_array_size(merges);
-    for (size_t i = 0; i < n; i++) {
-        if (!read_merge(b, (uint32_t)i, json_array_get(merges, i), err)) {
-            return false;
-        }
+    const heed_host *host = b->tokenizer->host;
+    heed_error why = {0};
+    heed_pull p = {.text = b->tokenizer->merges_json, .scratch.host = host, .err = &why};
+    heed_buf left = {.host = host};
+    bool more = true, ok = heed_pull_open(&p, '[');
+    uint32_t rank = 0;
+    for (; ok && more; rank += ok && more) {
+        ok = heed_pull_more(&p, '[', rank == 0, &more) && (!more || read_merge(b, rank, &p, &left));
     }
-    return true;
+    if (!ok && (why.code == HEED_OK || strncmp(why.text, "line ", 5) == 0)) {
+        heed_fail(err, HEED_FILE, "merges.%u: wanted two tokens with a space between", rank);
+    } else if (!ok) {
+        heed_fail(err, why.code, "%s", why.text);
+    }
+    heed_pull_free(&p);
+    heed_buf_free(&left);
+    return ok;
 }
 
 static bool index_chars(heed_bpe *b, heed_error *err) {
@@ -104,7 +122,7 @@ static bool index_chars(heed_bpe *b, heed_error *err) {
     return true;
 }
 
-static bool read_text(heed_tokenizer *t, const json_t *json, const char *key, heed_span *out,
+static bool read_text(heed_tokenizer *t, const json_t *json, const char *key, heed_line *out,
                       heed_error *err) {
     const char *text = NULL;
     if (!heed_json_opt_string(json, key, &text, err)) {
@@ -174,7 +192,7 @@ static bool emit_symbols(heed_work *work, const heed_symbol *s, size_t n, size_t
 
 static bool encode_bpe(const void *settings, heed_work *work, size_t from, size_t to) {
     const heed_bpe *b = settings;
-    heed_span word = {work->now.text + from, to - from};
+    heed_line word = {work->now.text + from, to - from};
     int32_t id = heed_vocab_find(b->tokenizer, word.s, word.n);
     int known = id < 0             ? HEED_WHOLE_NO
                 : b->ignore_merges ? HEED_WHOLE_YES

@@ -29,7 +29,7 @@ static void end_unknown(cutter *c) {
 }
 
 /* All bytes of a text as pieces, or none. */
-static bool add_bytes(cutter *c, heed_span text) {
+static bool add_bytes(cutter *c, heed_line text) {
     for (size_t i = 0; i < text.n; i++) {
         if (c->model->byte[(unsigned char)text.s[i]] < 0) {
             return false;
@@ -59,16 +59,16 @@ static bool add_unknown(cutter *c, heed_work *work, size_t n) {
 }
 
 /* A character with what it carries inside and at the end of a word, in `buf`. */
-static heed_span dress(const heed_bpe *b, heed_span c, bool first, bool last, heed_buf *buf) {
+static heed_line dress(const heed_bpe *b, heed_line c, bool first, bool last, heed_buf *buf) {
     buf->n = 0;
     heed_buf_add(buf, b->prefix.s, first ? 0 : b->prefix.n);
     heed_buf_add(buf, c.s, c.n);
     heed_buf_add(buf, b->suffix.s, last ? b->suffix.n : 0);
-    return (heed_span){buf->data, buf->n};
+    return (heed_line){buf->data, buf->n};
 }
 
 /* A character as it is, c, and as it is looked for, text; its piece's id or -1. */
-static bool add_character(cutter *c, heed_work *work, size_t bytes, heed_span text, int32_t id) {
+static bool add_character(cutter *c, heed_work *work, size_t bytes, heed_line text, int32_t id) {
     if (id >= 0) {
         end_unknown(c);
         add_symbol(c, id, bytes);
@@ -77,12 +77,12 @@ static bool add_character(cutter *c, heed_work *work, size_t bytes, heed_span te
     return (c->model->byte_fallback && add_bytes(c, text)) || add_unknown(c, work, bytes);
 }
 
-static bool add_plain(cutter *c, heed_work *work, heed_span word) {
+static bool add_plain(cutter *c, heed_work *work, heed_line word) {
     for (size_t at = 0; at < word.n;) {
         uint32_t cp = 0;
         size_t n = (size_t)heed_utf8_next(word.s + at, word.n - at, &cp);
         const uint64_t *id = heed_number_map_find(&c->model->chars, cp);
-        if (!add_character(c, work, n, (heed_span){word.s + at, n}, id ? (int32_t)*id : -1)) {
+        if (!add_character(c, work, n, (heed_line){word.s + at, n}, id ? (int32_t)*id : -1)) {
             return false;
         }
         at += n;
@@ -90,14 +90,14 @@ static bool add_plain(cutter *c, heed_work *work, heed_span word) {
     return true;
 }
 
-static bool add_dressed(cutter *c, heed_work *work, heed_span word) {
+static bool add_dressed(cutter *c, heed_work *work, heed_line word) {
     heed_buf buf = {.host = work->host};
     bool ok = true;
     for (size_t at = 0; at < word.n && ok;) {
         uint32_t cp = 0;
         size_t n = (size_t)heed_utf8_next(word.s + at, word.n - at, &cp);
-        heed_span text =
-            dress(c->model, (heed_span){word.s + at, n}, at == 0, at + n == word.n, &buf);
+        heed_line text =
+            dress(c->model, (heed_line){word.s + at, n}, at == 0, at + n == word.n, &buf);
         ok = buf.failed ? heed_work_full(work)
                         : add_character(c, work, n, text,
                                         heed_vocab_find(c->model->tokenizer, text.s, text.n));
@@ -107,7 +107,7 @@ static bool add_dressed(cutter *c, heed_work *work, heed_span word) {
     return ok;
 }
 
-heed_symbol *heed_bpe_cut(const heed_bpe *b, heed_work *work, heed_span word, size_t *n) {
+heed_symbol *heed_bpe_cut(const heed_bpe *b, heed_work *work, heed_line word, size_t *n) {
     size_t affixes = b->prefix.n + b->suffix.n; /* bytes of the fallback as well */
     cutter c = {.model = b};
     c.item = heed_work_room(work, HEED_ROOM_NODES, word.n * (1 + affixes), sizeof *c.item);

@@ -255,8 +255,7 @@ const char *heed_token_text(const heed_tokenizer *t, int32_t id) {
 }
 
 int32_t heed_token_id(const heed_tokenizer *t, const char *text) {
-    const heed_map_entry *entry = heed_map_find(&t->ids, text, strlen(text));
-    return entry ? (int32_t)entry->value : -1;
+    return heed_vocab_map_find(&t->ids, text, strlen(text));
 }
 
 bool heed_token_special(const heed_tokenizer *t, int32_t id) {

@@ -9,9 +9,9 @@
 #ifndef HEED_TEXT_PART_H
 #define HEED_TEXT_PART_H
 
-#include "base/map.h"
 #include "file/json.h"
 #include "text/trie.h"
+#include "text/vocab_map.h"
 #include "text/work.h"
 
 typedef struct {
@@ -84,7 +84,8 @@ struct heed_tokenizer {
     heed_region region;
     char *json; /* the file as it was read: what saving writes */
     size_t json_n;
-    heed_map ids; /* text of every token to its id */
+    heed_line vocab_json, merges_json; /* of the model, while it is read: file/json_pull.h */
+    heed_vocab_map ids;                /* text of every token to its id */
     heed_piece *piece;
     size_t n_pieces, cap_pieces; /* largest id + 1 */
     size_t model_pieces;         /* how many the model has */

@@ -1,8 +1,9 @@
 /* regex.c: from Oniguruma's Ruby syntax to PCRE2's.
  *
  * Method: one pass that copies what means the same in both, spells out \s, \w and their opposites
- * as sets of code points, and refuses the rest: silence would mean other ids. What is left is the
- * Unicode version of \p{...}: letters newer than PCRE2's tables are none here.
+ * as sets of code points, adds to \p{L} and the like what is newer than PCRE2's tables, and refuses
+ * the rest: silence would mean other ids. What is left: inside a set \P{L} is that of PCRE2, and so
+ * are scripts.
  * Source: Oniguruma, doc/RE; pcre2pattern(3).
  * SPDX-License-Identifier: MIT
  */
@@ -10,6 +11,7 @@
 
 #include "base/error.h"
 #include "text/pattern.h"
+#include "text/regex_late.h"
 
 /* White_Space: PCRE2's own \s also has U+180E. And all other code points. */
 #define SPACE                                                                                      \
@@ -22,8 +24,9 @@
 /* Its \w: letters, marks, decimal digits and letter numbers, connectors, the superscripts and
  * fractions of Latin-1, letters in circles and squares. */
 #define WORD                                                                                       \
-    "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}\\x{24b6}-\\x{24e9}"     \
-    "\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}"
+    LATE_L LATE_M LATE_N                                                                           \
+        "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}\\x{24b6}-\\x{24e9}" \
+        "\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}"
 
 typedef struct {
     const char *s;
@@ -66,6 +69,40 @@ static bool braces(translator *t) {
            heed_buf_add(t->out, s + open, n - open);
 }
 
+static const struct {
+    const char *name, *late;
+} categories[] = {{"L", LATE_L}, {"Lu", LATE_LU}, {"Ll", LATE_LL}, {"Lm", LATE_LM}, {"Lo", LATE_LO},
+                  {"M", LATE_M}, {"N", LATE_N},   {"P", LATE_P},   {"S", LATE_S}};
+
+/* What is newer of the category named by \\p{...} or \\P{...} here; NULL for anything else. */
+static const char *find_late(const translator *t, size_t *length) {
+    const char *s = t->s + t->at;
+    size_t n = t->n - t->at;
+    const char *end = n > 3 && s[2] == '{' ? memchr(s, '}', n) : NULL;
+    size_t name = end ? (size_t)(end - s) - 3 : 0;
+    for (size_t i = 0; end && i < sizeof categories / sizeof categories[0]; i++) {
+        if (strlen(categories[i].name) == name && memcmp(categories[i].name, s + 3, name) == 0) {
+            *length = name + 4;
+            return categories[i].late;
+        }
+    }
+    return NULL;
+}
+
+/* \\p{L} and the like with what is newer. Its opposite too, outside of a set. */
+static bool put_category(translator *t, const char *late, size_t n) {
+    bool negated = t->s[t->at + 1] == 'P';
+    size_t at = t->at;
+    t->at += n;
+    t->escaped = t->at;
+    if (t->in_class) {
+        return heed_buf_add(t->out, t->s + at, n) && heed_buf_text(t->out, negated ? "" : late);
+    }
+    return heed_buf_text(t->out, negated ? "[^\\p" : "[\\p") &&
+           heed_buf_add(t->out, t->s + at + 2, n - 2) && heed_buf_text(t->out, late) &&
+           heed_buf_text(t->out, "]");
+}
+
 /* The byte behind a backslash. Letters and digits that are not listed are refused. */
 static bool escape(translator *t) {
     if (t->at + 1 >= t->n) {
@@ -73,6 +110,11 @@ static bool escape(translator *t) {
     }
     char c = t->s[t->at + 1];
     bool done = false;
+    size_t n = 0;
+    const char *late = c == 'p' || c == 'P' ? find_late(t, &n) : NULL;
+    if (late) {
+        return put_category(t, late, n);
+    }
     if (c == 's') {
         done = put_set(t, SPACE, false);
     } else if (c == 'S') {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/fs.h"
+#include "file/json_pull.h"
 #include "text/part.h"
 #include "text/pattern.h"
 #include "text/post.h"
@@ -30,7 +31,7 @@ void heed_tokenizer_free(heed_tokenizer *t) {
     heed_free(t->host, t->pre_tokenizer.item);
     heed_free(t->host, t->post_processor.item);
     heed_free(t->host, t->decoder.item);
-    heed_map_free(&t->ids);
+    heed_vocab_map_free(&t->ids);
     heed_free(t->host, t->piece);
     heed_free(t->host, t->json);
     heed_region_free(&t->region);
@@ -94,25 +95,42 @@ static bool read_all(heed_tokenizer *t, const json_t *root, heed_error *err) {
            heed_chain_read(t, root, &heed_post_processors, &t->post_processor, err);
 }
 
-heed_tokenizer *heed_tokenizer_parse(const heed_host *host, const char *json, size_t n,
-                                     const char *name, heed_error *err) {
-    heed_tokenizer *t = heed_alloc(host, 1, sizeof *t, err);
+/* The file without the model's long lists, which stay where they are in t->json. */
+static json_t *read_json(heed_tokenizer *t, const char *name, heed_error *err) {
+    static const char *const lists[] = {"vocab", "merges"};
+    heed_line span[2];
+    heed_buf rest = {.host = t->host};
+    bool ok =
+        heed_json_outline((heed_line){t->json, t->json_n}, "model", lists, 2, span, &rest, err);
+    json_t *root = ok ? heed_json_parse(t->host, name, rest.data, rest.n, err) : NULL;
+    t->vocab_json = span[0];
+    t->merges_json = span[1];
+    heed_buf_free(&rest);
+    return root;
+}
+
+/* Takes the bytes of the file over. */
+static heed_tokenizer *open_bytes(const heed_host *host, char *json, size_t n, const char *name,
+                                  heed_error *err) {
+    heed_tokenizer *t = json ? heed_alloc(host, 1, sizeof *t, err) : NULL;
     if (!t) {
+        heed_free(host, json);
         return NULL;
     }
     t->host = host;
     t->region.host = host;
-    heed_map_init(&t->ids, host);
+    t->ids.host = host;
     heed_trie_init(&t->added.raw, host);
     heed_trie_init(&t->added.normalized, host);
-    t->json = heed_copy_text(host, json, n, err);
+    t->json = json;
     t->json_n = n;
-    json_t *root = t->json ? heed_json_parse(host, name, json, n, err) : NULL;
+    json_t *root = read_json(t, name, err);
     bool ok = root && read_all(t, root, err);
     if (root && !ok) {
         heed_error_at(err, "'%s'", name);
     }
     json_decref(root);
+    t->vocab_json = t->merges_json = (heed_line){0};
     if (!ok) {
         heed_tokenizer_free(t);
         return NULL;
@@ -120,15 +138,15 @@ heed_tokenizer *heed_tokenizer_parse(const heed_host *host, const char *json, si
     return t;
 }
 
+heed_tokenizer *heed_tokenizer_parse(const heed_host *host, const char *json, size_t n,
+                                     const char *name, heed_error *err) {
+    return open_bytes(host, heed_copy_text(host, json, n, err), n, name, err);
+}
+
 heed_tokenizer *heed_tokenizer_open(const heed_host *host, const char *path, heed_error *err) {
     size_t n = 0;
     char *json = heed_read_file(host, path, FILE_LIMIT, &n, err);
-    if (!json) {
-        return NULL;
-    }
-    heed_tokenizer *t = heed_tokenizer_parse(host, json, n, path, err);
-    heed_free(host, json);
-    return t;
+    return open_bytes(host, json, n, path, err);
 }
 
 bool heed_tokenizer_save(const heed_tokenizer *t, const char *path, heed_error *err) {

@@ -8,6 +8,7 @@
 #ifndef HEED_TEXT_TRAIN_H
 #define HEED_TEXT_TRAIN_H
 
+#include "base/map.h"
 #include "text/number_map.h"
 #include "text/part.h"
 

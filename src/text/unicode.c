@@ -202,5 +202,7 @@ int heed_script_of(uint32_t cp) {
             high = middle;
         }
     }
-    return low < heed_script_ranges_n && cp >= heed_script_ranges[low].first ? heed_script_ranges[low].script : -1;
+    return low < heed_script_ranges_n && cp >= heed_script_ranges[low].first
+               ? heed_script_ranges[low].script
+               : -1;
 }

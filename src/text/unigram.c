@@ -9,15 +9,19 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "file/json_pull.h"
 #include "text/part.h"
 
 typedef struct {
     const heed_tokenizer *tokenizer;
     heed_trie trie;
+    const heed_host *host;
     double *score; /* of each id */
+    size_t score_cap;
     double unk_score;
     int32_t unk; /* -1: none, unknown characters are an error */
     int32_t byte[256];
@@ -33,53 +37,78 @@ typedef struct {
 
 static const double UNK_PENALTY = 10.0;
 
-static bool read_piece(unigram *u, heed_tokenizer *t, size_t id, const json_t *json, double *lowest,
-                       heed_error *err) {
-    const json_t *text = json_array_get(json, 0), *score = json_array_get(json, 1);
-    if (json_array_size(json) != 2 || !json_is_string(text) || !json_is_number(score)) {
-        return heed_fail(err, HEED_FILE, "vocab.%zu: wanted [token, score]", id);
+/* ["token", score], piece number `id`. */
+static bool read_piece(unigram *u, heed_tokenizer *t, size_t id, heed_pull *p) {
+    heed_line text;
+    double score = 0;
+    bool more = true, added = false;
+    if (!heed_reserve(t->host, (void **)&u->score, &u->score_cap, id + 1, sizeof *u->score,
+                      p->err)) {
+        return false;
     }
-    const char *s = json_string_value(text);
-    size_t n = json_string_length(text);
-    u->score[id] = json_number_value(score);
-    if (!isfinite(u->score[id])) {
-        return heed_fail(err, HEED_FILE, "vocab.%zu: the score of '%s' is not finite", id, s);
+    /* the token before the score: its text lasts until the next string */
+    bool ok = heed_pull_open(p, '[') && heed_pull_string(p, &text);
+    if (ok) {
+        added = heed_vocab_add(t, text.s, text.n, (int64_t)id, true, p->err) &&
+                heed_trie_add(&u->trie, text.s, text.n, (int32_t)id, p->err);
     }
-    *lowest = u->score[id] < *lowest ? u->score[id] : *lowest;
-    return heed_vocab_add(t, s, n, (int64_t)id, true, err) &&
-           heed_trie_add(&u->trie, s, n, (int32_t)id, err);
+    ok = added && heed_pull_more(p, '[', false, &more) && more && heed_pull_real(p, &score) &&
+         heed_pull_more(p, '[', false, &more) && !more;
+    if (ok && !isfinite(score)) {
+        return heed_fail(p->err, HEED_FILE, "vocab.%zu: the score of '%s' is not finite", id,
+                         t->piece[id].text);
+    }
+    u->score[id] = score;
+    return ok;
+}
+
+/* The list; one that is not well made is refused by the number of the piece. */
+static bool read_pieces(unigram *u, heed_tokenizer *t, size_t *n, heed_error *err) {
+    heed_error why = {0};
+    heed_pull p = {.text = t->vocab_json, .scratch.host = t->host, .err = &why};
+    bool more = true, ok = heed_pull_open(&p, '[');
+    for (*n = 0; ok && more; *n += ok && more) {
+        ok = heed_pull_more(&p, '[', *n == 0, &more) && (!more || read_piece(u, t, *n, &p));
+    }
+    if (!ok && (why.code == HEED_OK || strncmp(why.text, "line ", 5) == 0)) {
+        heed_fail(err, HEED_FILE, "vocab.%zu: wanted [token, score]", *n);
+    } else if (!ok) {
+        heed_fail(err, why.code, "%s", why.text);
+    }
+    heed_pull_free(&p);
+    return ok;
 }
 
 static bool read_unigram(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
     unigram *u = settings;
     u->tokenizer = t;
+    u->host = t->host;
     heed_trie_init(&u->trie, t->host);
-    const json_t *vocab = heed_json_array(json, "vocab", err);
     int64_t unk = -1;
-    if (!vocab || !heed_json_opt_int(json, "unk_id", &unk, err) ||
-        !heed_json_opt_bool(json, "byte_fallback", &u->byte_fallback, err)) {
+    size_t n = 0;
+    if (!heed_json_array(json, "vocab", err) || !heed_json_opt_int(json, "unk_id", &unk, err) ||
+        !heed_json_opt_bool(json, "byte_fallback", &u->byte_fallback, err) ||
+        !read_pieces(u, t, &n, err)) {
         return false;
     }
-    size_t n = json_array_size(vocab);
     bool absent = !json_is_integer(json_object_get(json, "unk_id"));
     if (!absent && (unk < 0 || unk >= (int64_t)n)) {
         return heed_fail(err, HEED_FILE, "unk_id %" PRId64 " is not in the vocab of %zu", unk, n);
     }
     u->unk = absent ? -1 : (int32_t)unk;
-    u->score = heed_region_alloc(&t->region, n, sizeof *u->score, err);
     double lowest = INFINITY;
-    for (size_t i = 0; i < n && u->score; i++) {
-        if (!read_piece(u, t, i, json_array_get(vocab, i), &lowest, err)) {
-            return false;
-        }
+    for (size_t i = 0; i < n; i++) {
+        lowest = u->score[i] < lowest ? u->score[i] : lowest;
     }
     u->unk_score = lowest - UNK_PENALTY;
     heed_vocab_bytes(t, u->byte);
-    return u->score != NULL;
+    return true;
 }
 
 static void free_unigram(void *settings) {
-    heed_trie_free(&((unigram *)settings)->trie);
+    unigram *u = settings;
+    heed_trie_free(&u->trie);
+    heed_free(u->host, u->score);
 }
 
 static void offer(node *to, double score, int32_t id, uint32_t start) {

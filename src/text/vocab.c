@@ -9,59 +9,70 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "file/json_pull.h"
 #include "text/part.h"
 
 bool heed_vocab_add(heed_tokenizer *t, const char *text, size_t n, int64_t id, bool model,
                     heed_error *err) {
     if (id < 0 || id > HEED_MAX_ID) {
-        return heed_fail(err, HEED_FILE, "token '%s' has id %" PRId64 ", wanted 0 to %d", text, id,
-                         HEED_MAX_ID);
+        return heed_fail(err, HEED_FILE, "token '%.*s' has id %" PRId64 ", wanted 0 to %d", (int)n,
+                         text, id, HEED_MAX_ID);
     }
     size_t at = (size_t)id;
     if (at < t->n_pieces && t->piece[at].text) {
-        return heed_fail(err, HEED_FILE, "tokens '%s' and '%s' have the same id %" PRId64,
-                         t->piece[at].text, text, id);
+        return heed_fail(err, HEED_FILE, "tokens '%s' and '%.*s' have the same id %" PRId64,
+                         t->piece[at].text, (int)n, text, id);
     }
-    bool added = false;
-    heed_map_entry *entry = heed_map_put(&t->ids, text, n, id, &added, err);
-    if (!entry ||
+    int32_t known = heed_vocab_map_find(&t->ids, text, n);
+    if (known >= 0) {
+        return heed_fail(err, HEED_FILE, "token '%s' has two ids, %" PRId32 " and %" PRId64,
+                         t->piece[known].text, known, id);
+    }
+    const char *copy = heed_region_text(&t->region, text, n, err);
+    if (!copy || heed_vocab_map_put(&t->ids, copy, n, (int32_t)id, err) < 0 ||
         !heed_reserve(t->host, (void **)&t->piece, &t->cap_pieces, at + 1, sizeof *t->piece, err)) {
         return false;
     }
-    if (!added) {
-        return heed_fail(err, HEED_FILE, "token '%s' has two ids, %" PRId64 " and %" PRId64, text,
-                         entry->value, id);
-    }
-    t->piece[at] = (heed_piece){.text = entry->key, .n = n, .model = model};
+    t->piece[at] = (heed_piece){.text = copy, .n = n, .model = model};
     t->n_pieces = at + 1 > t->n_pieces ? at + 1 : t->n_pieces;
     t->model_pieces += model;
     return true;
 }
 
-bool heed_vocab_read(heed_tokenizer *t, const json_t *json, heed_error *err) {
-    json_t *vocab = (json_t *)(uintptr_t)heed_json_object(json, "vocab", err);
-    if (!vocab) {
+/* "token": id */
+static bool read_entry(heed_tokenizer *t, heed_pull *p) {
+    heed_line text;
+    int64_t id = 0;
+    if (!heed_pull_key(p, &text)) {
         return false;
     }
-    for (void *at = json_object_iter(vocab); at; at = json_object_iter_next(vocab, at)) {
-        const char *text = json_object_iter_key(at);
-        const json_t *id = json_object_iter_value(at);
-        if (!json_is_integer(id)) {
-            return heed_fail(err, HEED_FILE, "vocab: id of token '%s' is %s, wanted an integer",
-                             text, heed_json_kind(id));
-        }
-        if (!heed_vocab_add(t, text, json_object_iter_key_len(at), json_integer_value(id), true,
-                            err)) {
-            heed_error_at(err, "vocab");
-            return false;
-        }
+    const char *kind = heed_pull_kind(p);
+    if (strcmp(kind, "an integer") != 0) {
+        return heed_fail(p->err, HEED_FILE, "id of token '%.*s' is %s, wanted an integer",
+                         (int)text.n, text.s, kind);
     }
-    return true;
+    return heed_pull_int(p, &id) && heed_vocab_add(t, text.s, text.n, id, true, p->err);
+}
+
+bool heed_vocab_read(heed_tokenizer *t, const json_t *json, heed_error *err) {
+    if (!heed_json_object(json, "vocab", err)) {
+        return false;
+    }
+    heed_pull p = {.text = t->vocab_json, .scratch.host = t->host, .err = err};
+    bool more = true, ok = heed_pull_open(&p, '{');
+    for (bool first = true; ok && more; first = false) {
+        ok = heed_pull_more(&p, '{', first, &more) && (!more || read_entry(t, &p));
+    }
+    heed_pull_free(&p);
+    if (!ok) {
+        heed_error_at(err, "vocab");
+    }
+    return ok;
 }
 
 int32_t heed_vocab_find(const heed_tokenizer *t, const char *text, size_t n) {
-    const heed_map_entry *entry = heed_map_find(&t->ids, text, n);
-    return entry && t->piece[entry->value].model ? (int32_t)entry->value : -1;
+    int32_t id = heed_vocab_map_find(&t->ids, text, n);
+    return id >= 0 && t->piece[id].model ? id : -1;
 }
 
 bool heed_vocab_has(const heed_tokenizer *t, int64_t id) {

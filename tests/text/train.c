@@ -342,12 +342,12 @@ static void test_long_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),   cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_bytes),    cmocka_unit_test(test_words),
-        cmocka_unit_test(test_options),  cmocka_unit_test(test_split_han),
-        cmocka_unit_test(test_stats),    cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_few_characters),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_reader),
-        cmocka_unit_test(test_memory),   cmocka_unit_test(test_long_words)};
+        cmocka_unit_test(test_golden),         cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_bytes),          cmocka_unit_test(test_words),
+        cmocka_unit_test(test_options),        cmocka_unit_test(test_split_han),
+        cmocka_unit_test(test_stats),          cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_few_characters), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_reader),         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_long_words)};
     return cmocka_run_group_tests(tests, load_lines, free_lines);
 }
