@@ -55,8 +55,9 @@ PIECES = [
     "مرحبا بالعالم", "שלום", "नमस्ते", "வணக்கம்", "สวัสดี", "안녕", "こんにちは", "世界", "𠮷", "☕️",
     "👩‍🚀", "🇫🇷", "\u200d", "\u200b", "\ufeff", "\r\n", "\n\n\n", "\t\t", "   ", "\u3000", "\xa0",
     "12345", "3.14", "x" * 40, "…", "--", "?!", "_a_b", "<L>", " <R> ", "<LR>", "<S>", "<mask>",
-    " <mask> ", "<|endoftext|>", "<|im_start|>", "[MASK]", "[SEP]", "</s>", "<s>", "<unk>", "<turn> ",
-    "<tool>", "<extra_id_0>", "<|begin_of_text|>", "the", " an ", "an", "THE", "[NEW] one", "strasse",
+    " <mask> ", "<|endoftext|>", "<|im_start|>", "[MASK]", "[SEP]", "</s>", "<s>", "<unk>",
+    "<turn> ", "<tool>", "<extra_id_0>", "<|begin_of_text|>", "the", " an ", "an", "THE",
+    "[NEW] one", "strasse",
 ]  # fmt: skip
 
 

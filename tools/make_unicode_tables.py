@@ -77,14 +77,16 @@ def scripts():
 def table(kind, name, ranges):
     lines, line = [], "   "
     for item in ranges:
-        text = " {" + ", ".join([f"{item[0]:#x}", f"{item[1]:#x}", *map(str, item[2:])]) + "},"
+        numbers = [f"{item[0]:#x}", f"{item[1]:#x}", *map(str, item[2:])]
+        text = " {" + ", ".join(numbers) + "},"
         if len(line + text) > WIDTH:
             lines.append(line)
             line = "   "
         line += text
     body = "\n".join([*lines, line.rstrip(",")])
     count = f"const size_t {name}_n = sizeof {name} / sizeof {name}[0];"
-    return f"\n/* clang-format off */\nconst {kind} {name}[] = {{\n{body}}};\n/* clang-format on */\n{count}\n"
+    items = f"const {kind} {name}[] = {{\n{body}}};"
+    return f"\n/* clang-format off */\n{items}\n/* clang-format on */\n{count}\n"
 
 
 def write(file, what, tables):
@@ -97,7 +99,8 @@ def main():
     letters = table("heed_range", "heed_letter_ranges", regex(r"\p{L}"))
     numbers = table("heed_range", "heed_number_ranges", regex(r"\p{N}"))
     write("unicode_letters.c", "letters and numbers", letters + numbers)
-    write("unicode_scripts.c", "scripts", table("heed_script_range", "heed_script_ranges", scripts()))
+    ranges = table("heed_script_range", "heed_script_ranges", scripts())
+    write("unicode_scripts.c", "scripts", ranges)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,10 @@ from the text they are given, or have the real vocabularies of $HEED_DATA where 
 SPDX-License-Identifier: MIT
 """
 
-import base64
-import io
 import json
 import os
 import pathlib
 
-import sentencepiece
-from sentencepiece import sentencepiece_model_pb2 as spm_proto
 from tokenizers import (
     AddedToken,
     Regex,
@@ -24,6 +20,8 @@ from tokenizers import (
     processors,
     trainers,
 )
+
+from tokenizer_zoo_parts import components, sentencepiece_model
 
 LLAMA3 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
@@ -86,7 +84,8 @@ def bert(lines, **options):
 def bert_old(lines):
     t = bert(lines, lowercase=False)
     t.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    t.add_tokens([AddedToken("[NEW] one", normalized=True), "Strasse", AddedToken("an", single_word=True)])
+    t.add_tokens([AddedToken("[NEW] one", normalized=True), "Strasse"])
+    t.add_tokens([AddedToken("an", single_word=True)])
     return t
 
 
@@ -167,16 +166,6 @@ def o200k(lines):
     return byte_level(lines, O200K, 2000, ["<|endoftext|>"])
 
 
-def sentencepiece_model(lines, **options):
-    out = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines), model_writer=out, minloglevel=2, **options
-    )
-    proto = spm_proto.ModelProto()
-    proto.ParseFromString(out.getvalue())
-    return proto
-
-
 def unigram(proto, byte_fallback=False):
     pieces = [(p.piece, p.score) for p in proto.pieces]
     t = Tokenizer(models.Unigram(pieces, proto.trainer_spec.unk_id, byte_fallback))
@@ -193,7 +182,14 @@ def unigram(proto, byte_fallback=False):
 
 def t5(lines):
     proto = sentencepiece_model(
-        lines, vocab_size=2500, character_coverage=0.98, pad_id=0, eos_id=1, unk_id=2, bos_id=-1, hard_vocab_limit=False
+        lines,
+        vocab_size=2500,
+        character_coverage=0.98,
+        pad_id=0,
+        eos_id=1,
+        unk_id=2,
+        bos_id=-1,
+        hard_vocab_limit=False,
     )
     t = unigram(proto)
     t.add_special_tokens(["<pad>", "</s>", "<unk>", "<extra_id_0>", "<extra_id_1>"])
@@ -261,7 +257,9 @@ def llama2(lines, prepend=True):
 
 def clip(lines):
     t = Tokenizer(
-        models.BPE(unk_token="<|endoftext|>", end_of_word_suffix="</w>", continuing_subword_prefix="")
+        models.BPE(
+            unk_token="<|endoftext|>", end_of_word_suffix="</w>", continuing_subword_prefix=""
+        )
     )
     t.normalizer = normalizers.Sequence(
         [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()]
@@ -314,107 +312,6 @@ def old_bpe(lines):
     return t
 
 
-def words(lines, pre, normalizer=None, decoder=None):
-    t = Tokenizer(models.WordLevel(unk_token="[UNK]"))
-    if normalizer:
-        t.normalizer = normalizer
-    t.pre_tokenizer = pre
-    if decoder:
-        t.decoder = decoder
-    t.train_from_iterator(
-        lines,
-        trainers.WordLevelTrainer(
-            vocab_size=3000, special_tokens=["[UNK]", "[PAD]"], show_progress=False
-        ),
-    )
-    return t
-
-
-def spelt(normalizer):
-    """Every byte of the normalised text is a token: what a normalizer does, and where."""
-    names = {f"<0x{b:02X}>": b for b in range(256)}
-    t = Tokenizer(models.BPE(vocab={**names, "<unk>": 256}, merges=[], byte_fallback=True, unk_token="<unk>"))
-    t.normalizer = normalizer
-    t.decoder = decoders.ByteFallback()
-    return t
-
-
-def charsmap(name="nmt_nfkc"):
-    proto = sentencepiece_model(
-        ["a b c d", "b c d e"], vocab_size=12, normalization_rule_name=name, hard_vocab_limit=False
-    )
-    return proto.normalizer_spec.precompiled_charsmap
-
-
-def components(lines):
-    """One for each component that the big ones leave out."""
-    p, n, d = pre_tokenizers, normalizers, decoders
-    for name, pre in [
-        ("Whitespace", p.Whitespace()),
-        ("WhitespaceSplit", p.WhitespaceSplit()),
-        ("CharDelimiterSplit", p.CharDelimiterSplit("e")),
-        ("UnicodeScripts", p.Sequence([p.UnicodeScripts(), p.WhitespaceSplit()])),
-        ("FixedLength", p.FixedLength(3)),
-        ("Punctuation", p.Sequence([p.WhitespaceSplit(), p.Punctuation("merged_with_next")])),
-        ("Digits", p.Sequence([p.WhitespaceSplit(), p.Digits(True)])),
-        ("Digits runs", p.Digits(False)),
-        ("Metaspace first", p.Metaspace("▁", "first", True)),
-        ("Metaspace never", p.Metaspace("_", "never", False)),
-        ("Split next", p.Split(Regex(r"\s|-"), "merged_with_next", True)),
-        ("Split runs", p.Split(Regex(r"[aeiou]"), "contiguous")),
-        ("BertPreTokenizer", p.BertPreTokenizer()),
-    ]:
-        yield f"pre {name}", words(lines, pre)
-    for name, normalizer in [
-        ("NFC", n.NFC()),
-        ("NFD", n.NFD()),
-        ("NFKC", n.NFKC()),
-        ("NFKD", n.NFKD()),
-        ("Lowercase", n.Lowercase()),
-        ("Strip", n.Strip(True, True)),
-        ("StripAccents", n.Sequence([n.NFD(), n.StripAccents()])),
-        ("Prepend", n.Prepend(">>")),
-        ("Replace", n.Sequence([n.Replace("a", ""), n.Replace(Regex("e+"), "éé")])),
-        ("Bert", n.BertNormalizer()),
-        ("Bert cased", n.BertNormalizer(clean_text=False, strip_accents=True, lowercase=False)),
-        ("Bert plain", n.BertNormalizer(handle_chinese_chars=False, strip_accents=False)),
-        ("Nmt", n.Nmt()),
-        ("ByteLevel", n.ByteLevel()),
-        ("Precompiled", n.Precompiled(charsmap())),
-        ("Precompiled folded", n.Precompiled(charsmap("nfkc_cf"))),
-        ("many", n.Sequence([n.NFKC(), n.Lowercase(), n.NFD(), n.Strip(), n.Prepend("x")])),
-    ]:
-        yield f"norm {name}", spelt(normalizer)
-    split = p.WhitespaceSplit()
-    for name, decoder in [
-        ("none", None),
-        ("WordPiece", d.WordPiece("e", True)),
-        ("WordPiece plain", d.WordPiece("", False)),
-        ("CTC", d.CTC("a", "t", True)),
-        ("CTC plain", d.CTC("the", "|", False)),
-        ("BPEDecoder", d.BPEDecoder("e")),
-        ("Strip", d.Strip("t", 1, 1)),
-        ("Strip fused", d.Sequence([d.Fuse(), d.Strip("t", 2, 0)])),
-        ("Replace", d.Replace(Regex("[aeiou]"), "*")),
-    ]:
-        yield f"decode {name}", words(lines, split, decoder=decoder)
-    flags = words(lines, split, n.Sequence([n.NFKC(), n.Lowercase()]))
-    flags.add_tokens(
-        [
-            AddedToken("<L>", lstrip=True, normalized=False),
-            AddedToken("<R>", rstrip=True, normalized=False),
-            AddedToken("<LR>", lstrip=True, rstrip=True, normalized=True),
-            AddedToken("an", single_word=True, normalized=True),
-            AddedToken("THE", single_word=True, normalized=False),
-            AddedToken("<s", normalized=False),
-            AddedToken("<s>x", normalized=False),
-            AddedToken("é", normalized=True),
-        ]
-    )
-    flags.add_special_tokens([AddedToken("<s>"), AddedToken("<S>", normalized=True)])
-    yield "added tokens", flags
-
-
 def zoo(lines):
     """Pairs of a name and a tokenizer."""
     yield "BERT", bert(lines)
@@ -435,7 +332,3 @@ def zoo(lines):
     if os.environ.get("HEED_DATA"):
         yield "GPT-2, real", gpt2_real()
         yield "Llama 3, real", llama3_real()
-
-
-def charsmap_base64(name):
-    return base64.b64encode(charsmap(name)).decode()

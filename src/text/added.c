@@ -29,9 +29,8 @@ static bool place_token(heed_tokenizer *t, const char *text, size_t n, int64_t i
     return known >= 0 || heed_vocab_add(t, text, n, id, false, err);
 }
 
-/* The token's normalised form is what is looked for, and what its id stands for when decoding; a
- * special token that normalising changes is then no longer known as special. All of this is as in
- * the `tokenizers` library. */
+/* The token's normalised form is what is looked for, and what its id stands for when decoding, as
+ * in the `tokenizers` library. */
 static bool take_normalized(heed_tokenizer *t, const heed_strand *form, int32_t number,
                             heed_error *err) {
     heed_piece *piece = &t->piece[t->added.item[number].id];
@@ -39,8 +38,6 @@ static bool take_normalized(heed_tokenizer *t, const heed_strand *form, int32_t 
     if (!text) {
         return false;
     }
-    bool same = form->n == piece->n && memcmp(text, piece->text, form->n) == 0;
-    piece->special = piece->special && same;
     piece->text = text;
     piece->n = form->n;
     return heed_trie_add(&t->added.normalized, text, form->n, number, err);
@@ -62,7 +59,7 @@ static bool add_pattern(heed_tokenizer *t, const char *text, size_t n, bool norm
 
 static bool read_token(heed_tokenizer *t, const json_t *json, heed_error *err) {
     heed_added token = {0};
-    bool normalized = false, special = false;
+    bool normalized = false;
     int64_t id = -1;
     size_t n = 0;
     const char *text = heed_json_string(json, "content", &n, err);
@@ -71,7 +68,7 @@ static bool read_token(heed_tokenizer *t, const json_t *json, heed_error *err) {
         !heed_json_bool(json, "lstrip", &token.lstrip, err) ||
         !heed_json_bool(json, "rstrip", &token.rstrip, err) ||
         !heed_json_bool(json, "normalized", &normalized, err) ||
-        !heed_json_bool(json, "special", &special, err)) {
+        !heed_json_bool(json, "special", &token.special, err)) {
         return false;
     }
     if (n == 0) {
@@ -84,10 +81,31 @@ static bool read_token(heed_tokenizer *t, const json_t *json, heed_error *err) {
     }
     token.id = (int32_t)id;
     t->added.next = id >= t->added.next ? id + 1 : t->added.next;
-    t->piece[id].special = special;
     t->piece[id].added = true;
     t->added.item[t->added.n++] = token;
     return add_pattern(t, text, n, normalized, (int32_t)(t->added.n - 1), err);
+}
+
+/* Whether a text is the content of a special token. */
+static bool names_special(const heed_tokenizer *t, const char *text, size_t n) {
+    int32_t id = heed_vocab_map_find(&t->ids, text, n);
+    bool special = false;
+    for (size_t i = 0; id >= 0 && i < t->added.n; i++) {
+        special = special || (t->added.item[i].special && t->added.item[i].id == id);
+    }
+    return special;
+}
+
+/* A token is left out when decoding by its text: one that normalising has changed counts as special
+ * only where another special token is called what it has become. */
+static void mark_special(heed_tokenizer *t) {
+    for (size_t i = 0; i < t->added.n; i++) {
+        int32_t id = t->added.item[i].id;
+        heed_piece *piece = &t->piece[id];
+        bool same = heed_vocab_map_find(&t->ids, piece->text, piece->n) == id;
+        piece->special = same ? piece->special || t->added.item[i].special
+                              : names_special(t, piece->text, piece->n);
+    }
 }
 
 bool heed_added_read(heed_tokenizer *t, const json_t *json, heed_error *err) {
@@ -107,6 +125,7 @@ bool heed_added_read(heed_tokenizer *t, const json_t *json, heed_error *err) {
             return false;
         }
     }
+    mark_special(t);
     return true;
 }
 

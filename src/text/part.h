@@ -67,7 +67,7 @@ typedef struct {
 
 typedef struct {
     int32_t id;
-    bool single_word, lstrip, rstrip;
+    bool single_word, lstrip, rstrip, special;
 } heed_added;
 
 typedef struct {

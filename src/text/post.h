@@ -1,5 +1,7 @@
-/* post.h: what the post-processors share. Between two of them a call's tokens lie in work->parts: at
- * first the text's and, of a pair, the other's; a template makes one part of each thing it names.
+/* post.h: what the post-processors share.
+ *
+ * Between two of them a call's tokens lie in work->parts: at first the text's and, of a pair, the
+ * other's; a template makes one part of each thing it names.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_TEXT_POST_H
@@ -11,7 +13,7 @@
 bool heed_post_put(heed_work *work, heed_token token);
 /* The same for the tokens of part p. */
 bool heed_post_copy(heed_work *work, size_t p);
-/* What was written from token `made` on takes the place of the parts, and work->cuts are its own. */
+/* What was written from token `made` on takes the place of the parts; work->cuts are its own. */
 void heed_post_settle(heed_work *work, size_t made);
 
 /* truncate.c: cuts the parts to a length, with what the chain will add. */
