@@ -41,6 +41,16 @@ static bool make_list(heed_attention *a, token_list *list, int64_t n, heed_error
     return list->item != NULL;
 }
 
+/* A space mark that was put in front of a word has the word's first character for its place; who
+ * looks at it does not look at that character, so here it has none. */
+static bool is_put(const char *shown, heed_line text, const heed_token *token) {
+    static const char mark[] = "\xe2\x96\x81";
+    size_t left = text.n - token->begin, n = sizeof mark - 1;
+    const char *s = text.s + token->begin;
+    bool space = left > 0 && (*s == ' ' || (left >= n && memcmp(s, mark, n) == 0));
+    return token->end > token->begin && strcmp(shown, mark) == 0 && !space;
+}
+
 static bool list_text(heed_attention *a, const heed_tokenizer *t, heed_line text, token_list *list,
                       heed_error *err) {
     heed_tokens tokens = {.host = a->host};
@@ -49,8 +59,9 @@ static bool list_text(heed_attention *a, const heed_tokenizer *t, heed_line text
     for (size_t i = 0; ok && i < tokens.n; i++) {
         const heed_token *token = &tokens.item[i];
         const char *shown = show(a, t, token->id, err);
-        list->item[i] = (heed_shown_token){shown, token->id, token->begin, token->end};
         ok = shown != NULL;
+        uint32_t end = ok && is_put(shown, text, token) ? token->begin : token->end;
+        list->item[i] = (heed_shown_token){shown, token->id, token->begin, end};
     }
     heed_tokens_free(&tokens);
     return ok;

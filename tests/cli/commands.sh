@@ -107,8 +107,15 @@ fi
 expect 'ids in' "$(cat en.txt)" "$("$heed" translate model --ids ids.json)"
 expect 'there and back' "$(cat zh.txt)" "$("$heed" tokenize model --decode --no-special <ids.txt)"
 holds 'tokens' '▁ 我 爱 你 </s>' "$("$heed" tokenize model zh.txt)"
-holds 'offsets' '"offsets": [[0, 0], [0, 3], [3, 6], [6, 9], [9, 9]]' \
+holds 'offsets' '"offsets": [[0, 3], [0, 3], [3, 6], [6, 9], [0, 0]]' \
     "$("$heed" tokenize model/tokenizer.json --json zh.txt)"
+printf '{"id": 7, "text": "\\u6211", "pair": "爱\\n你"}\n' >pair.jsonl
+holds 'a pair' '"pair": "爱\n你"' "$("$heed" tokenize model --jsonl --json pair.jsonl)"
+holds 'types' '"types": [0, 0, ' "$("$heed" tokenize model --jsonl --json pair.jsonl)"
+holds 'stages' 'pre_tokenizer Metaspace: "▁我爱你"' "$("$heed" tokenize model --explain zh.txt)"
+printf '{"text": 7}\n' >number.jsonl
+holds 'no string' 'line 1: a member that is no string' \
+    "$("$heed" tokenize model --jsonl number.jsonl 2>&1 || true)"
 
 # ---- Measuring ----
 
