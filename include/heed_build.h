@@ -113,13 +113,16 @@ HEED_API heed_value heed_refuse(heed_build *b, heed_code code, const char *forma
 
 /* A row space; the same name gives the same space. */
 HEED_API heed_space heed_rows(heed_build *b, const char *name);
-/* The space that has one row for each sequence of `of` (pooling); the same for `of` and what is
- * made longer of it. */
+/* The space that has one row for each sequence of `of` (pooling); the same for `of`, what is
+ * made longer of it, and rows selected of it. */
 HEED_API heed_space heed_sequences(heed_build *b, heed_space of);
 /* The space whose sequences are those of `of` with `more` rows before each; more >= 1. It is cut
  * with `of`, its positions count from 0, and joins of `of` are its joins; its capacity follows, so
  * the plan is given none. */
 HEED_API heed_space heed_longer(heed_build *b, heed_space of, int64_t more);
+/* The rows whose integer in `ints`, a heed_input, is not `other`, in their order and with their
+ * positions; sequences stay, also those that are left without rows. It is cut as a run begins. */
+HEED_API heed_space heed_selected(heed_build *b, heed_value ints, int32_t other);
 HEED_API heed_space heed_space_of(const heed_build *b, heed_value v);
 /* 0 for a failed value: do not divide by it. */
 HEED_API int64_t heed_columns(const heed_build *b, heed_value v);

@@ -180,6 +180,11 @@ HEED_API heed_value heed_pool_rows(heed_build *b, heed_value x, heed_pool_kind k
 /* Row number `which`, from 0, of each sequence; zeros where it has fewer (DeiT's distillation token
  * is row 1). */
 HEED_API heed_value heed_pool_row(heed_build *b, heed_value x, int64_t which);
+/* The rows of x, numbers or integers, whose integer in `ints`, a heed_input of the same space, is
+ * not `other`: R x d -> heed_selected(ints, other) x d. Labelled rows (other -100) before an output
+ * layer, so that no other row pays for it; the labels are selected likewise. The gradient of a row
+ * that was left out is 0. */
+HEED_API heed_value heed_select(heed_build *b, heed_value x, heed_value ints, int32_t other);
 /* The same rows before those of each sequence: x R x d, rows n x d -> heed_longer(R, n) x d (class
  * tokens: Dosovitskiy et al. 2021). */
 HEED_API heed_value heed_prepend(heed_build *b, heed_value x, heed_value rows);

@@ -337,6 +337,13 @@ heed_value heed_gradient(heed_build *b, heed_value weight) {
 void heed_limit_ints(heed_build *b, heed_value v, int64_t limit, int32_t other, const char *what) {
     if (!v.id || heed_is_absent(v))
         return;
+    for (const heed_slot *s = heed_slot_at(&b->book, v.id); s->source == HEED_FROM_NODE;) {
+        const heed_node *n = &b->book.node[s->index];
+        if (!n->op->passes_ints)
+            break;
+        v.id = n->in[0];
+        s = heed_slot_at(&b->book, v.id);
+    }
     for (size_t i = 0; i < b->book.inputs; i++) {
         heed_input_info *in = &b->book.input[i];
         if (in->value != v.id)

@@ -70,8 +70,10 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    uint32_t of;  /* space that this one is made of, 0: none */
-    int64_t more; /* rows before each sequence of `of`; 0: its sequences are the rows */
+    uint32_t of;        /* space that this one is made of, 0: none */
+    int64_t more;       /* > 0: `of` with so many rows before each sequence */
+    uint32_t chosen_by; /* value: rows of `of` whose integer there is not `other` */
+    int32_t other;      /* neither of both: the sequences of `of` are the rows */
     int64_t rows, sequences, longest, pairs; /* capacity */
 } heed_space_info;
 
@@ -140,9 +142,9 @@ struct heed_build {
 static inline heed_slot *heed_slot_at(const heed_record_book *book, uint32_t id) {
     return &book->value[id - 1];
 }
-/* The space with the same sequences that was made longer, if it was. */
-static inline uint32_t heed_shorter_space(const heed_record_book *book, uint32_t space) {
-    while (book->space[space - 1].more)
+/* The space whose sequences these are, too: that was made longer, or whose rows were selected. */
+static inline uint32_t heed_whole_space(const heed_record_book *book, uint32_t space) {
+    while (book->space[space - 1].more || book->space[space - 1].chosen_by)
         space = book->space[space - 1].of;
     return space;
 }
@@ -221,6 +223,10 @@ struct heed_session {
     bool once_done;
 };
 
+/* cut.c: cuts all that is made of a space. */
+void heed_cut_followers(heed_session *s, uint32_t space);
+/* Cuts the spaces of selected rows whose integers are read in heed_run_once, or in heed_run. */
+void heed_cut_selected(heed_session *s, bool once);
 /* sound.c: all that can make a run fail, before its first node. once: of heed_run_once. */
 bool heed_run_sound(const heed_session *s, bool once, heed_error *err);
 

@@ -84,6 +84,7 @@ typedef struct heed_op {
     uint32_t in_place;
     bool effect; /* writes into an input (a gradient sum): is run although nobody reads an output */
     uint32_t optional; /* bit i: out i is left out (data NULL) where nobody reads it */
+    bool passes_ints;  /* integers of out 0 are some of in 0's: limits of the one are the other's */
 } heed_op;
 
 /* ---- Recording, for ops ---- */
@@ -130,7 +131,7 @@ heed_value heed_gradient(heed_build *b, heed_value weight);
  * forward pass. */
 bool heed_is_loss_gradient(const heed_build *b, heed_value d);
 /* The run fails before its first node unless all of v's integers lie in [0, limit), or are `other`
- * (-1: none). */
+ * (-1: none). Integers that an op passes on are looked at where they come in. */
 void heed_limit_ints(heed_build *b, heed_value v, int64_t limit, int32_t other, const char *what);
 /* A copy of `bytes` of data that lives as long as the plan, for attributes to point at; the same
  * data kept before is found again, so that nodes with the same attributes can be shared. NULL: the

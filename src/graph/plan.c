@@ -25,6 +25,12 @@ static const heed_capacity *find_capacity(const heed_plan_options *o, const char
 static bool follow_capacity(const heed_record_book *k, heed_space_info *s, heed_error *err) {
     const heed_space_info *of = &k->space[s->of - 1];
     s->sequences = of->sequences;
+    if (s->chosen_by) {
+        s->rows = of->rows;
+        s->longest = of->longest;
+        s->pairs = of->pairs;
+        return true;
+    }
     if (!s->more) {
         s->rows = s->sequences;
         s->longest = 1;

@@ -108,40 +108,6 @@ static bool fits(const heed_space_info *space, int64_t n, const int64_t *starts,
     return true;
 }
 
-/* Cuts `cut` as `of`, with `more` rows before each sequence. */
-static void cut_longer(heed_cut_store *cut, const heed_cut_store *of, int64_t more) {
-    cut->longest = of->n ? of->longest + more : 0;
-    for (int64_t i = 0; i <= of->n; i++)
-        cut->starts[i] = of->starts[i] + i * more;
-    for (int64_t i = 0; i < of->n; i++)
-        for (int64_t r = cut->starts[i]; r < cut->starts[i + 1]; r++)
-            cut->positions[r] = (int32_t)(r - cut->starts[i]);
-}
-
-static void cut_to_rows(heed_cut_store *cut, const heed_cut_store *of) {
-    cut->longest = 1;
-    for (int64_t i = 0; i <= of->n; i++)
-        cut->starts[i] = i;
-}
-
-/* What is made of a space follows its cut. */
-static void cut_followers(heed_session *s, uint32_t space) {
-    const heed_record_book *k = &s->plan->book;
-    for (size_t i = 0; i < k->spaces; i++) {
-        if (k->space[i].of != space)
-            continue;
-        heed_cut_store *cut = &s->cut[i];
-        const heed_cut_store *of = &s->cut[space - 1];
-        cut->n = of->n;
-        cut->set = true;
-        if (k->space[i].more)
-            cut_longer(cut, of, k->space[i].more);
-        else
-            cut_to_rows(cut, of);
-        cut_followers(s, (uint32_t)i + 1);
-    }
-}
-
 /* What was made or said for the cut before: joins, and what runs once. */
 static void forget_cut(heed_session *s, uint32_t space) {
     size_t spaces = s->plan->book.spaces;
@@ -168,7 +134,7 @@ bool heed_set_rows(heed_session *s, const char *name, int64_t n, const int64_t *
         for (int64_t r = starts[i]; r < starts[i + 1]; r++)
             cut->positions[r] = positions ? positions[r] : (int32_t)(r - starts[i]);
     }
-    cut_followers(s, space);
+    heed_cut_followers(s, space);
     forget_cut(s, space);
     return true;
 }
@@ -287,6 +253,7 @@ static bool run_nodes(heed_session *s, size_t from, size_t count, bool checked, 
 }
 
 bool heed_run_once(heed_session *s, heed_error *err) {
+    heed_cut_selected(s, true);
     if (!heed_run_sound(s, true, err))
         return false;
     s->once_done = run_nodes(s, s->plan->in_plan, s->plan->in_once, false, err);
@@ -304,6 +271,7 @@ static bool run_step(heed_session *s, bool checked, heed_error *err) {
                          p->book.space[step - 1].name);
     if (!heed_cache_append(s, err))
         return false;
+    heed_cut_selected(s, false);
     if (heed_run_sound(s, false, err) &&
         run_nodes(s, p->in_plan + p->in_once, p->in_step, checked, err))
         return true;

@@ -32,8 +32,8 @@ static int64_t keys_of(const heed_session *s, uint32_t keys, int64_t sequence) {
 
 static const heed_join_store *join_of(const heed_session *s, const heed_shape *shape) {
     const heed_record_book *k = &s->plan->book;
-    return &s->join[(heed_shorter_space(k, shape->space) - 1) * k->spaces +
-                    heed_shorter_space(k, shape->keys) - 1];
+    return &s->join[(heed_whole_space(k, shape->space) - 1) * k->spaces +
+                    heed_whole_space(k, shape->keys) - 1];
 }
 
 /* Each sequence of queries looks at one of the keys as they are cut now. */

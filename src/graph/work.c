@@ -74,7 +74,7 @@ heed_cut heed_work_cut(const heed_work *w, uint32_t space) {
 
 const int32_t *heed_work_join(const heed_work *w, uint32_t queries, uint32_t keys) {
     const heed_record_book *k = &w->plan->book;
-    size_t at = (heed_shorter_space(k, queries) - 1) * k->spaces + heed_shorter_space(k, keys) - 1;
+    size_t at = (heed_whole_space(k, queries) - 1) * k->spaces + heed_whole_space(k, keys) - 1;
     return w->session ? w->session->join[at].map : NULL;
 }
 

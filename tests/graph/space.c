@@ -118,9 +118,43 @@ static void its_capacity_follows(void **state) {
     stop(&f);
 }
 
+/* Rows are selected in the part that reads their integers: once, or in each step. */
+static void rows_are_selected_in_their_part(void **state) {
+    (void)state;
+    fixture f;
+    start(&f);
+    heed_value a = heed_input(f.b, "a", heed_rows(f.b, "once"));
+    heed_value c = heed_input(f.b, "c", heed_rows(f.b, "step"));
+    heed_space chosen = heed_selected(f.b, a, 0);
+    assert_int_equal(heed_selected(f.b, a, 0).id, chosen.id);
+    assert_int_not_equal(heed_selected(f.b, a, 1).id, chosen.id);
+    assert_int_equal(heed_sequences(f.b, chosen).id, heed_sequences(f.b, heed_space_of(f.b, a)).id);
+    heed_value p = positions_of(f.b, chosen), q = positions_of(f.b, heed_selected(f.b, c, 0));
+    heed_capacity room[] = {{"once", 5, 3, 4, 0}, {"step", 4, 2, 2, 0}, {0}};
+    heed_plan_options o = {.capacity = room, .keep = (heed_value[]){p, q, {0}}, .step = "step"};
+    heed_plan *plan = heed_plan_new(f.b, &o, &f.err);
+    heed_session *s = heed_session_new(plan, &f.err);
+    expect_no_error(&f.err);
+    assert_true(heed_set_rows(s, "once", 2, (int64_t[]){0, 3, 5}, NULL, &f.err));
+    assert_true(heed_set_rows(s, "step", 1, (int64_t[]){0, 2}, NULL, &f.err));
+    memcpy(heed_ints(s, "a"), (int32_t[]){1, 0, 1, 0, 1}, 5 * sizeof(int32_t));
+    memcpy(heed_ints(s, "c"), (int32_t[]){0, 1}, 2 * sizeof(int32_t));
+    assert_true(heed_run_once(s, &f.err));
+    assert_true(heed_run(s, &f.err));
+    expect_positions(s, p, (int[]){0, 2, 1}, 3);
+    expect_positions(s, q, (int[]){1}, 1);
+    heed_ints(s, "c")[0] = 7;
+    assert_true(heed_run(s, &f.err));
+    expect_positions(s, p, (int[]){0, 2, 1}, 3);
+    expect_positions(s, q, (int[]){0, 1}, 2);
+    heed_session_free(s);
+    heed_plan_free(plan);
+    stop(&f);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_space_for_one_making),
-                                       cmocka_unit_test(it_follows_the_cut),
-                                       cmocka_unit_test(its_capacity_follows)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_space_for_one_making), cmocka_unit_test(it_follows_the_cut),
+        cmocka_unit_test(its_capacity_follows), cmocka_unit_test(rows_are_selected_in_their_part)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
