@@ -213,14 +213,8 @@ static int each_line(job *j, const heed_lines *lines) {
     return CLI_FINE;
 }
 
-/* A model's folder, or a tokenizer.json itself. */
 static heed_tokenizer *open_tokenizer(const char *path) {
-    char inner[4096];
     heed_error err = {0};
-    if (cli_is_folder(path)) {
-        snprintf(inner, sizeof inner, "%s/tokenizer.json", path);
-        path = inner;
-    }
     heed_tokenizer *tokenizer = heed_tokenizer_open(NULL, path, &err);
     if (!tokenizer) {
         cli_fail(&err);
@@ -288,8 +282,9 @@ const cli_command cli_tokenize = {
                 "  heed tokenize model corpus.txt.gz --json\n"
                 "  echo 5 17 2 | heed tokenize model --decode\n"
                 "  echo 我爱中国 | heed tokenize model --explain\n",
-    .notes = "MODEL is a model's folder or a tokenizer.json; FILE is plain or gz text, by default\n"
-             "standard input. Spaces inside tokens are shown as ▁.\n",
+    .notes = "MODEL is a model's folder or a file that holds a tokenizer: tokenizer.json, a\n"
+             "SentencePiece model, vocab.txt, GGUF. FILE is plain or gz text, by default standard\n"
+             "input. Spaces inside tokens are shown as ▁.\n",
     .options = OPTIONS,
     .bytes = sizeof(values_of_tokenize),
     .least = 1,

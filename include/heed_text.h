@@ -13,8 +13,10 @@ extern "C" {
 /* Text to ids and back, as the `tokenizers` library does for the same tokenizer.json. Immutable
  * once made: any number of threads may use one at the same time. The host must outlive it. */
 typedef struct heed_tokenizer heed_tokenizer;
-/* Reads a tokenizer.json. HEED_FILE names the component or key that is not known here and its
- * place. */
+/* Opens a tokenizer from a folder (for one with two, as Marian's, the source's) or a file:
+ * tokenizer.json, a SentencePiece model with its own ids, vocab.txt, vocab.json with merges.txt
+ * beside it, a GGUF file, llama2.c's tokenizer.bin. HEED_FILE names the component or key that is
+ * not known here and its place, or what the folder was searched for. */
 HEED_API heed_tokenizer *heed_tokenizer_open(const heed_host *host, const char *path,
                                              heed_error *err);
 HEED_API void heed_tokenizer_free(heed_tokenizer *tokenizer);

@@ -16,6 +16,16 @@ static const heed_part_kind *find_kind(const heed_part_table *table, const char 
     return NULL;
 }
 
+bool heed_chain_add(heed_tokenizer *t, heed_chain *chain, const heed_part_kind *kind,
+                    const void *settings, heed_error *err) {
+    if (!heed_reserve(t->host, (void **)&chain->item, &chain->cap, chain->n + 1,
+                      sizeof *chain->item, err)) {
+        return false;
+    }
+    chain->item[chain->n++] = (heed_part){kind, settings};
+    return true;
+}
+
 static bool read_part(heed_tokenizer *t, const json_t *json, const heed_part_table *table,
                       const char *type, heed_chain *chain, heed_error *err) {
     const heed_part_kind *kind = find_kind(table, type);
@@ -23,15 +33,8 @@ static bool read_part(heed_tokenizer *t, const json_t *json, const heed_part_tab
         return heed_fail(err, HEED_FILE, "component '%s' is not supported", type);
     }
     void *settings = heed_region_alloc(&t->region, 1, kind->size > 0 ? kind->size : 1, err);
-    if (!settings || (kind->read && !kind->read(t, json, settings, err))) {
-        return false;
-    }
-    if (!heed_reserve(t->host, (void **)&chain->item, &chain->cap, chain->n + 1,
-                      sizeof *chain->item, err)) {
-        return false;
-    }
-    chain->item[chain->n++] = (heed_part){kind, settings};
-    return true;
+    return settings && (!kind->read || kind->read(t, json, settings, err)) &&
+           heed_chain_add(t, chain, kind, settings, err);
 }
 
 static bool read_any(heed_tokenizer *t, const json_t *json, const heed_part_table *table,

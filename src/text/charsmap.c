@@ -133,6 +133,46 @@ static const char *find(const heed_charsmap *map, const char *s, size_t n, size_
     return NULL;
 }
 
+static bool is_inside(char c) { /* of a code point */
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* The text whose number stands in unit `at`. */
+static bool take_text(const heed_charsmap *map, size_t at, const char **text, size_t *text_n,
+                      heed_error *err) {
+    size_t from = at < map->units ? number_at(map->trie + UNIT * at) & ~(1u << 31) : map->n;
+    if (from >= map->n || is_inside(map->texts[from])) {
+        return heed_fail(err, HEED_FILE, "charsmap: an entry leads to byte %zu of its %zu of texts",
+                         from, map->n);
+    }
+    const char *end = memchr(map->texts + from, 0, map->n - from);
+    *text = map->texts + from;
+    *text_n = end ? (size_t)(end - *text) : map->n - from;
+    return true;
+}
+
+bool heed_charsmap_longest(const heed_charsmap *map, const char *s, size_t n, size_t *length,
+                           const char **text, size_t *text_n, heed_error *err) {
+    *length = 0;
+    size_t at = map->units > 0 ? offset_of(number_at(map->trie)) : 0;
+    for (size_t i = 0; i < n; i++) {
+        at ^= (unsigned char)s[i];
+        uint32_t unit = at < map->units ? number_at(map->trie + UNIT * at) : 1u << 31;
+        if ((unit & (1u << 31 | 0xff)) != (unsigned char)s[i]) {
+            break;
+        }
+        at ^= offset_of(unit);
+        bool whole = i + 1 == n || !is_inside(s[i + 1]);
+        if (unit >> 8 & 1 && whole) {
+            if (!take_text(map, at, text, text_n, err)) {
+                return false;
+            }
+            *length = i + 1;
+        }
+    }
+    return true;
+}
+
 /* ---- Normalising --------------------------------------------------------------------------- */
 
 /* Changes are counted as that library counts them: what a replacement leaves out is added to the

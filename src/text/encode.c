@@ -103,6 +103,9 @@ static bool encode_parts(const heed_tokenizer *t, heed_work *work) {
 
 /* Text [from, to) of the caller's, in which no added token stands as it is. */
 static bool encode_plain(const heed_tokenizer *t, heed_work *work, size_t from, size_t to) {
+    if (t->lead && !t->lead(t, work, &from, to)) {
+        return false;
+    }
     if (from == to) {
         return true;
     }

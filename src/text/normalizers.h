@@ -31,5 +31,10 @@ bool heed_charsmap_open(heed_tokenizer *tokenizer, const unsigned char *bytes, s
 bool heed_charsmap_read(heed_tokenizer *tokenizer, const json_t *json, void *settings,
                         heed_error *err);
 bool heed_charsmap_normalize(const void *settings, heed_work *work);
+/* The longest entry that begins s[0..n) and ends between code points, as `sentencepiece` looks for
+ * it: its length, 0 where there is none, and what it becomes. Fails (HEED_FILE) where the trie
+ * leads out of the texts. */
+bool heed_charsmap_longest(const heed_charsmap *map, const char *s, size_t n, size_t *length,
+                           const char **text, size_t *text_n, heed_error *err);
 
 #endif

@@ -82,8 +82,9 @@ struct heed_pattern;
 struct heed_tokenizer {
     const heed_host *host;
     heed_region region;
-    char *json; /* the file as it was read: what saving writes */
+    char *json; /* the file as it was read: what saving writes; NULL: `print` makes it */
     size_t json_n;
+    bool (*print)(const heed_tokenizer *tokenizer, heed_buf *out, heed_error *err);
     heed_line vocab_json, merges_json; /* of the model, while it is read: file/json_pull.h */
     heed_vocab_map ids;                /* text of every token to its id */
     heed_piece *piece;
@@ -97,11 +98,22 @@ struct heed_tokenizer {
     bool byte_level;               /* pieces are spelt in the byte alphabet of GPT-2 */
     heed_truncation truncation;    /* max_length 0: the file has none */
     bool truncates;
+    /* NULL, or what takes a token from the front of a text [*from, to) that has no added tokens */
+    bool (*lead)(const heed_tokenizer *tokenizer, heed_work *work, size_t *from, size_t to);
 };
 
 enum { HEED_MAX_ID = 1 << 24 }; /* a larger id is a damaged file, not a vocabulary */
 
+/* tokenizer.c */
+/* One without components; heed_tokenizer_free frees what it gets. */
+heed_tokenizer *heed_tokenizer_new(const heed_host *host, heed_error *err);
+/* heed_tokenizer_parse of the tree's text, which saving writes. */
+heed_tokenizer *heed_tokenizer_from(const heed_host *host, const json_t *root, const char *name,
+                                    heed_error *err);
+
 /* chain.c */
+bool heed_chain_add(heed_tokenizer *tokenizer, heed_chain *chain, const heed_part_kind *kind,
+                    const void *settings, heed_error *err);
 bool heed_chain_read(heed_tokenizer *tokenizer, const json_t *json, const heed_part_table *table,
                      heed_chain *chain, heed_error *err);
 bool heed_chain_apply(const heed_chain *chain, heed_work *work);

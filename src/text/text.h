@@ -19,7 +19,21 @@
 /* heed_tokenizer_open from memory; `name` stands for the file in errors. */
 heed_tokenizer *heed_tokenizer_parse(const heed_host *host, const char *json, size_t n,
                                      const char *name, heed_error *err);
-/* Writes tokenizer.json; opening it again gives the same ids. */
+/* A folder's tokenizer, from the first of: tokenizer.json; source.spm, target.spm and vocab.json
+ * (Marian: two tokenizers); tokenizer.model, spiece.model, sentencepiece.bpe.model (SentencePiece,
+ * with the ids of the family that tokenizer_config.json or config.json names); vocab.json and
+ * merges.txt; vocab.txt; tokenizer.bin (llama2.c). HEED_FILE where there is none (the line says
+ * what was looked for), where the family is not known, or where a file is damaged. */
+typedef struct {
+    heed_tokenizer *source;
+    heed_tokenizer *target; /* of what is written; NULL: `source` serves both */
+} heed_tokenizer_pair;
+bool heed_tokenizer_open_folder(const heed_host *host, const char *folder, heed_tokenizer_pair *out,
+                                heed_error *err);
+/* Whether there is any of them. */
+bool heed_tokenizer_in_folder(const char *folder);
+/* Writes tokenizer.json; opening it again gives the same ids, but for a SentencePiece model (see
+ * spm_json.c). HEED_VALUE for one that no tokenizer.json can say. */
 bool heed_tokenizer_save(const heed_tokenizer *tokenizer, const char *path, heed_error *err);
 
 /* ---- Training ------------------------------------------------------------------------------ */

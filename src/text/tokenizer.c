@@ -1,4 +1,4 @@
-/* tokenizer.c: opening, freeing and saving: tokenizer.json read into its parts.
+/* tokenizer.c: reading, freeing and saving: tokenizer.json read into its parts.
  *
  * The file's own bytes are kept, and saving writes them: what was read is what others will read.
  * `truncation` is read for who wants to follow it; `padding` is not: there is none here.
@@ -12,8 +12,6 @@
 #include "text/part.h"
 #include "text/pattern.h"
 #include "text/post.h"
-
-static const size_t FILE_LIMIT = (size_t)1 << 30;
 
 static const heed_model_kind *const models[] = {&heed_model_bpe, &heed_model_unigram,
                                                 &heed_model_words, &heed_model_word_piece};
@@ -109,12 +107,9 @@ static json_t *read_json(heed_tokenizer *t, const char *name, heed_error *err) {
     return root;
 }
 
-/* Takes the bytes of the file over. */
-static heed_tokenizer *open_bytes(const heed_host *host, char *json, size_t n, const char *name,
-                                  heed_error *err) {
-    heed_tokenizer *t = json ? heed_alloc(host, 1, sizeof *t, err) : NULL;
+heed_tokenizer *heed_tokenizer_new(const heed_host *host, heed_error *err) {
+    heed_tokenizer *t = heed_alloc(host, 1, sizeof *t, err);
     if (!t) {
-        heed_free(host, json);
         return NULL;
     }
     t->host = host;
@@ -122,6 +117,17 @@ static heed_tokenizer *open_bytes(const heed_host *host, char *json, size_t n, c
     t->ids.host = host;
     heed_trie_init(&t->added.raw, host);
     heed_trie_init(&t->added.normalized, host);
+    return t;
+}
+
+/* Takes the bytes of the file over; NULL bytes give NULL. */
+static heed_tokenizer *open_bytes(const heed_host *host, char *json, size_t n, const char *name,
+                                  heed_error *err) {
+    heed_tokenizer *t = json ? heed_tokenizer_new(host, err) : NULL;
+    if (!t) {
+        heed_free(host, json);
+        return NULL;
+    }
     t->json = json;
     t->json_n = n;
     json_t *root = read_json(t, name, err);
@@ -143,12 +149,22 @@ heed_tokenizer *heed_tokenizer_parse(const heed_host *host, const char *json, si
     return open_bytes(host, heed_copy_text(host, json, n, err), n, name, err);
 }
 
-heed_tokenizer *heed_tokenizer_open(const heed_host *host, const char *path, heed_error *err) {
-    size_t n = 0;
-    char *json = heed_read_file(host, path, FILE_LIMIT, &n, err);
-    return open_bytes(host, json, n, path, err);
+heed_tokenizer *heed_tokenizer_from(const heed_host *host, const json_t *root, const char *name,
+                                    heed_error *err) {
+    heed_buf json = {.host = host};
+    if (!heed_json_print(&json, root, 0, err)) {
+        heed_buf_free(&json);
+        return NULL;
+    }
+    return open_bytes(host, json.data, json.n, name, err);
 }
 
 bool heed_tokenizer_save(const heed_tokenizer *t, const char *path, heed_error *err) {
-    return heed_write_file(t->host, path, t->json, t->json_n, err);
+    if (t->json) {
+        return heed_write_file(t->host, path, t->json, t->json_n, err);
+    }
+    heed_buf json = {.host = t->host};
+    bool ok = t->print(t, &json, err) && heed_write_file(t->host, path, json.data, json.n, err);
+    heed_buf_free(&json);
+    return ok;
 }

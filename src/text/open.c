@@ -1,0 +1,215 @@
+/* open.c: opening a tokenizer from whatever a file or a folder holds.
+ *
+ * A folder is searched for the files of `forms` in that order; the first form that is whole is
+ * opened. A file says by its first bytes what it is; only the formats that are plain text are known
+ * by their names.
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/fs.h"
+#include "file/little.h"
+#include "text/open.h"
+#include "text/spm.h"
+
+enum { PATH = 4096 };
+static const size_t FILE_LIMIT = (size_t)1 << 30;
+
+/* ---- Folders ------------------------------------------------------------------------------- */
+
+static heed_tokenizer *open_json(const heed_folder *f, const char *name, heed_error *err) {
+    char path[PATH];
+    return heed_join_path(path, sizeof path, f->path, name, err)
+               ? heed_tokenizer_open(f->host, path, err)
+               : NULL;
+}
+
+static heed_tokenizer *open_merges(const heed_folder *f, const char *name, heed_error *err) {
+    (void)name;
+    return heed_open_merges(f, err);
+}
+
+typedef struct {
+    const char *file, *also, *besides; /* all must be there; NULL: no more */
+    heed_tokenizer *(*open)(const heed_folder *f, const char *name, heed_error *err);
+    const char *target; /* the other side's file; NULL: one tokenizer serves both */
+} form;
+
+static const form forms[] = {
+    {"tokenizer.json", NULL, NULL, open_json, NULL},
+    {"source.spm", "target.spm", "vocab.json", heed_open_marian, "target.spm"},
+    {"tokenizer.model", NULL, NULL, heed_open_spm, NULL},
+    {"spiece.model", NULL, NULL, heed_open_spm, NULL},
+    {"sentencepiece.bpe.model", NULL, NULL, heed_open_spm, NULL},
+    {"vocab.json", "merges.txt", NULL, open_merges, NULL},
+    {"vocab.txt", NULL, NULL, heed_open_bert, NULL},
+    {"tokenizer.bin", NULL, NULL, heed_open_llama2c, NULL},
+};
+enum { FORMS = sizeof forms / sizeof forms[0] };
+
+static const form *find_form(const heed_folder *f) {
+    for (int i = 0; i < FORMS; i++) {
+        if (heed_folder_has(f, forms[i].file) &&
+            (!forms[i].also || heed_folder_has(f, forms[i].also)) &&
+            (!forms[i].besides || heed_folder_has(f, forms[i].besides))) {
+            return &forms[i];
+        }
+    }
+    return NULL;
+}
+
+bool heed_tokenizer_in_folder(const char *path) {
+    return find_form(&(heed_folder){.path = path}) != NULL;
+}
+
+static bool none_there(const char *path, heed_error *err) {
+    char looked[400] = "";
+    for (int i = 0; i < FORMS; i++) {
+        size_t n = strlen(looked);
+        snprintf(looked + n, sizeof looked - n, "%s%s%s%s%s%s", i > 0 ? ", " : "", forms[i].file,
+                 forms[i].also ? " with " : "", forms[i].also ? forms[i].also : "",
+                 forms[i].besides ? " and " : "", forms[i].besides ? forms[i].besides : "");
+    }
+    return heed_fail(err, HEED_FILE, "'%s' has no tokenizer: looked for %s", path, looked);
+}
+
+static bool open_form(const heed_folder *f, const form *found, heed_tokenizer_pair *out,
+                      heed_error *err) {
+    out->source = found->open(f, found->file, err);
+    if (out->source && found->target) {
+        out->target = found->open(f, found->target, err);
+    }
+    if (out->source && (out->target || !found->target)) {
+        return true;
+    }
+    if (found->open != open_json) {
+        heed_error_at(err, "'%s' %s", f->path, out->source ? found->target : found->file);
+    }
+    heed_tokenizer_free(out->source);
+    out->source = NULL;
+    return false;
+}
+
+bool heed_tokenizer_open_folder(const heed_host *host, const char *path, heed_tokenizer_pair *out,
+                                heed_error *err) {
+    heed_folder f;
+    *out = (heed_tokenizer_pair){0};
+    const form *found = find_form(&(heed_folder){.path = path});
+    if (!found) {
+        return none_there(path, err);
+    }
+    if (!heed_folder_open(&f, host, path, err)) {
+        return false;
+    }
+    bool ok = open_form(&f, found, out, err);
+    heed_folder_close(&f);
+    return ok;
+}
+
+/* ---- Files --------------------------------------------------------------------------------- */
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool ends_with(const char *s, const char *end) {
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+/* A file that means something only together with the settings beside it. */
+static heed_tokenizer *open_beside(const heed_host *host, const char *path, heed_error *err) {
+    char folder[PATH];
+    const char *name = base_name(path);
+    size_t n = (size_t)(name - path);
+    heed_folder f;
+    if (n >= sizeof folder) {
+        heed_fail(err, HEED_VALUE, "path of %zu bytes: at most %d are possible", n, PATH - 1);
+        return NULL;
+    }
+    memcpy(folder, n > 0 ? path : ".", n > 0 ? n : 1);
+    folder[n > 0 ? n : 1] = '\0';
+    if (!heed_folder_open(&f, host, folder, err)) {
+        return NULL;
+    }
+    bool words = ends_with(name, ".txt") && strcmp(name, "merges.txt") != 0;
+    heed_tokenizer *t = words ? heed_open_bert(&f, name, err) : heed_open_merges(&f, err);
+    heed_folder_close(&f);
+    return t;
+}
+
+static bool looks_json(const char *data, size_t n) {
+    size_t at = 0;
+    while (at < n && (data[at] == ' ' || data[at] == '\n' || data[at] == '\r' || data[at] == '\t' ||
+                      (unsigned char)data[at] == 0xef || (unsigned char)data[at] == 0xbb ||
+                      (unsigned char)data[at] == 0xbf)) {
+        at++;
+    }
+    return at < n && (data[at] == '{' || data[at] == '[');
+}
+
+/* Length of the longest token, then a first token that fits it. */
+static bool looks_llama2c(const char *data, size_t n) {
+    const unsigned char *bytes = (const unsigned char *)data;
+    uint64_t longest = n >= 12 ? heed_little(bytes, 4) : 0;
+    uint64_t first = n >= 12 ? heed_little(bytes + 8, 4) : 0;
+    return longest > 0 && longest <= HEED_SPM_MAX_PIECE && first > 0 && first <= longest &&
+           first <= n - 12;
+}
+
+static heed_tokenizer *open_bytes(const heed_host *host, const char *data, size_t n,
+                                  const char *path, heed_error *err) {
+    if (looks_json(data, n)) {
+        return heed_tokenizer_parse(host, data, n, path, err);
+    }
+    heed_tokenizer *t = NULL;
+    if (heed_spm_looks(data, n)) {
+        t = heed_spm_parse(host, data, n, err);
+    } else if (looks_llama2c(data, n)) {
+        t = heed_llama2c_parse(host, data, n, err);
+    } else {
+        heed_fail(err, HEED_FILE,
+                  "no vocabulary that is known here: wanted a tokenizer.json, a SentencePiece "
+                  "model, a vocab.txt, a GGUF file or llama2.c's tokenizer.bin");
+    }
+    if (!t) {
+        heed_error_at(err, "'%s'", path);
+    }
+    return t;
+}
+
+static heed_tokenizer *open_gguf(const heed_host *host, const char *path, heed_error *err) {
+    heed_gguf *gguf = heed_gguf_open(host, path, err);
+    heed_tokenizer *t = gguf ? heed_open_gguf(host, gguf, err) : NULL;
+    if (gguf && !t) {
+        heed_error_at(err, "'%s'", path);
+    }
+    heed_gguf_free(gguf);
+    return t;
+}
+
+heed_tokenizer *heed_tokenizer_open(const heed_host *host, const char *path, heed_error *err) {
+    if (heed_is_folder(path)) {
+        heed_tokenizer_pair both;
+        if (!heed_tokenizer_open_folder(host, path, &both, err)) {
+            return NULL;
+        }
+        heed_tokenizer_free(both.target);
+        return both.source;
+    }
+    if (heed_is_gguf(path)) {
+        return open_gguf(host, path, err);
+    }
+    const char *name = base_name(path);
+    if (ends_with(name, ".txt") || strcmp(name, "vocab.json") == 0) {
+        return open_beside(host, path, err);
+    }
+    size_t n = 0;
+    char *data = heed_read_file(host, path, FILE_LIMIT, &n, err);
+    heed_tokenizer *t = data ? open_bytes(host, data, n, path, err) : NULL;
+    heed_free(host, data);
+    return t;
+}

@@ -1,0 +1,93 @@
+/* open.h: what the openers of the vocabulary formats share: a folder's settings, and each opener.
+ *
+ * A format that tokenizer.json can say is turned into its tree and read from there; SentencePiece
+ * models have components of their own (spm.h). Whatever changes ids and is not known is refused.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEED_TEXT_OPEN_H
+#define HEED_TEXT_OPEN_H
+
+#include "file/gguf.h"
+#include "text/part.h"
+
+/* The settings of a folder in Hugging Face's files; those that are absent are empty objects. */
+typedef struct {
+    const heed_host *host;
+    const char *path;
+    json_t *tokenizer; /* tokenizer_config.json */
+    json_t *special;   /* special_tokens_map.json */
+    json_t *added;     /* added_tokens.json */
+    json_t *model;     /* config.json */
+    char kind[64]; /* tokenizer_class without "Tokenizer" and "Fast", else model_type; lower case
+                      without dashes; empty: unknown */
+} heed_folder;
+
+bool heed_folder_open(heed_folder *f, const heed_host *host, const char *path, heed_error *err);
+void heed_folder_close(heed_folder *f);
+bool heed_folder_has(const heed_folder *f, const char *name);
+/* A whole file of the folder (or of `path` itself, where name is NULL). */
+char *heed_folder_read(const heed_folder *f, const char *name, size_t *n, heed_error *err);
+bool heed_folder_flag(const heed_folder *f, const char *key, bool *out, heed_error *err);
+
+/* The text of "unk_token" and the like; `usual` where no file says, NULL where one says null. */
+const char *heed_folder_token(const heed_folder *f, const char *key, const char *usual);
+
+/* What a vocabulary gives a text as id, -1 where it has none. */
+typedef int64_t heed_find_id(const void *vocabulary, const char *text, size_t n);
+/* A token that the family itself knows, with the spaces that it eats. */
+typedef struct {
+    const char *key;  /* "mask_token" ...; NULL: `text` is the token */
+    const char *text; /* NULL: only where a file names one */
+    bool lstrip;
+} heed_usual_token;
+/* The array "added_tokens" of a tokenizer.json: what the files name, what the family has, by id.
+ * Those without an id get the next ones from `next` on. NULL on failure; json_decref. */
+json_t *heed_folder_added(const heed_folder *f, const heed_usual_token *usual, size_t n_usual,
+                          heed_find_id *find, const void *vocabulary, int64_t next,
+                          heed_error *err);
+
+/* ---- tokenizer.json in pieces --------------------------------------------------------------- */
+
+/* {"version": "1.0", ... "model": model}; takes the references over; NULL parts become null. NULL
+ * where memory fails or the model is NULL. */
+typedef struct {
+    json_t *added, *normalizer, *pre_tokenizer, *post_processor, *decoder, *model;
+} heed_json_parts;
+json_t *heed_json_tokenizer(heed_json_parts parts, heed_error *err);
+/* A TemplateProcessing from "<s> $A </s>" and "<s> $A </s> $B:1 </s>:1", whose other words are
+ * tokens of `added`, then of the vocabulary; ":1" puts a word into the second segment. NULL, with
+ * an error, where one has no id. */
+json_t *heed_json_template(const char *single, const char *pair, heed_find_id *find,
+                           const void *vocabulary, const json_t *added, heed_error *err);
+/* The same round what `first` and `last` say (NULL: nothing). */
+json_t *heed_json_ends(const heed_host *host, const char *first, const char *last,
+                       heed_find_id *find, const void *vocabulary, const json_t *added,
+                       heed_error *err);
+/* ByteLevel as pre-tokenizer, decoder or post-processor. */
+json_t *heed_json_byte_level(bool prefix, bool trim, bool regex);
+int64_t heed_find_in_object(const void *vocab, const char *text, size_t n);    /* a json_t */
+int64_t heed_find_in_vocab(const void *tokenizer, const char *text, size_t n); /* its model's */
+
+/* Reads "added_tokens" and "post_processor" of a tree into a tokenizer of a SentencePiece model;
+ * takes the references over, also where it fails; both may be NULL. */
+bool heed_tokenizer_complete(heed_tokenizer *t, json_t *added, json_t *post, heed_error *err);
+
+/* ---- Openers --------------------------------------------------------------------------------- */
+
+heed_tokenizer *heed_open_bert(const heed_folder *f, const char *name, heed_error *err);
+heed_tokenizer *heed_open_merges(const heed_folder *f, heed_error *err);
+/* name NULL: the file f->path by itself, with its own ids. */
+heed_tokenizer *heed_open_spm(const heed_folder *f, const char *name, heed_error *err);
+heed_tokenizer *heed_open_marian(const heed_folder *f, const char *name, heed_error *err);
+heed_tokenizer *heed_open_llama2c(const heed_folder *f, const char *name, heed_error *err);
+heed_tokenizer *heed_open_gguf(const heed_host *host, const heed_gguf *gguf, heed_error *err);
+
+/* The same from bytes, for those who have no file. */
+heed_tokenizer *heed_spm_parse(const heed_host *host, const char *data, size_t n, heed_error *err);
+heed_tokenizer *heed_llama2c_parse(const heed_host *host, const char *data, size_t n,
+                                   heed_error *err);
+heed_tokenizer *heed_merges_parse(const heed_folder *f, const char *vocab, size_t vocab_n,
+                                  const char *merges, size_t merges_n, heed_error *err);
+heed_tokenizer *heed_bert_parse(const heed_folder *f, const char *vocab, size_t n, heed_error *err);
+
+#endif

@@ -1,0 +1,178 @@
+/* open_parts.c: the tree of a tokenizer.json, put together for formats that have none.
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "text/open.h"
+#include "text/spm.h"
+
+static json_t *or_null(json_t *part) {
+    return part ? part : json_null();
+}
+
+json_t *heed_json_tokenizer(heed_json_parts p, heed_error *err) {
+    json_t *root = json_pack("{s:s, s:n, s:n, s:o, s:o, s:o, s:o, s:o, s:o}", "version", "1.0",
+                             "truncation", "padding", "added_tokens", or_null(p.added),
+                             "normalizer", or_null(p.normalizer), "pre_tokenizer",
+                             or_null(p.pre_tokenizer), "post_processor", or_null(p.post_processor),
+                             "decoder", or_null(p.decoder), "model", or_null(p.model));
+    if (!root || !p.model) {
+        heed_fail(err, HEED_NOMEM, "out of memory: the parts of a tokenizer");
+        json_decref(root);
+        return NULL;
+    }
+    return root;
+}
+
+json_t *heed_json_byte_level(bool prefix, bool trim, bool regex) {
+    return json_pack("{s:s, s:b, s:b, s:b}", "type", "ByteLevel", "add_prefix_space", prefix,
+                     "trim_offsets", trim, "use_regex", regex);
+}
+
+int64_t heed_find_in_object(const void *vocab, const char *text, size_t n) {
+    const json_t *id = json_object_getn(vocab, text, n);
+    return json_is_integer(id) ? json_integer_value(id) : -1;
+}
+
+/* ---- Templates ----------------------------------------------------------------------------- */
+
+typedef struct {
+    heed_find_id *find;
+    const void *vocabulary;
+    const json_t *added;
+    json_t *single, *pair, *tokens;
+    heed_error *err;
+} template;
+
+static int64_t id_of(const template *t, const char *word, size_t n) {
+    for (size_t i = 0; i < json_array_size(t->added); i++) {
+        const json_t *token = json_array_get(t->added, i);
+        const json_t *text = json_object_get(token, "content");
+        if (json_string_length(text) == n && memcmp(json_string_value(text), word, n) == 0) {
+            return json_integer_value(json_object_get(token, "id"));
+        }
+    }
+    return t->find(t->vocabulary, word, n);
+}
+
+static json_t *token_item(template *t, const char *word, size_t n, int type) {
+    int64_t id = id_of(t, word, n);
+    if (id < 0) {
+        heed_fail(t->err, HEED_FILE,
+                  "token '%.*s', which goes round every text, is not in the vocabulary", (int)n,
+                  word);
+        return NULL;
+    }
+    json_t *token =
+        json_pack("{s:s%, s:[I], s:[s%]}", "id", word, n, "ids", (json_int_t)id, "tokens", word, n);
+    if (!token || json_object_setn_new(t->tokens, word, n, token) != 0) {
+        return NULL;
+    }
+    return json_pack("{s:{s:s%, s:i}}", "SpecialToken", "id", word, n, "type_id", type);
+}
+
+static bool add_word(template *t, json_t *items, const char *word, size_t n) {
+    int type = n > 2 && memcmp(word + n - 2, ":1", 2) == 0 ? 1 : 0;
+    n -= type ? 2 : 0;
+    bool text = n == 2 && word[0] == '$' && (word[1] == 'A' || word[1] == 'B');
+    json_t *item =
+        text ? json_pack("{s:{s:s%, s:i}}", "Sequence", "id", word + 1, (size_t)1, "type_id", type)
+             : token_item(t, word, n, type);
+    return (item && json_array_append_new(items, item) == 0) ||
+           heed_fail(t->err, HEED_NOMEM, "out of memory: a template");
+}
+
+static bool add_words(template *t, json_t *items, const char *list) {
+    for (const char *at = list; *at;) {
+        size_t n = strcspn(at, " ");
+        if (n > 0 && !add_word(t, items, at, n)) {
+            return false;
+        }
+        at += n + strspn(at + n, " ");
+    }
+    return true;
+}
+
+json_t *heed_json_template(const char *single, const char *pair, heed_find_id *find,
+                           const void *vocabulary, const json_t *added, heed_error *err) {
+    template t = {find, vocabulary, added, json_array(), json_array(), json_object(), err};
+    bool ok =
+        (t.single && t.pair && t.tokens) || heed_fail(err, HEED_NOMEM, "out of memory: a template");
+    json_t *out = NULL;
+    if (ok && add_words(&t, t.single, single) && add_words(&t, t.pair, pair)) {
+        out = json_pack("{s:s, s:O, s:O, s:O}", "type", "TemplateProcessing", "single", t.single,
+                        "pair", t.pair, "special_tokens", t.tokens);
+        if (!out) {
+            heed_fail(err, HEED_NOMEM, "out of memory: a template");
+        }
+    }
+    json_decref(t.single);
+    json_decref(t.pair);
+    json_decref(t.tokens);
+    return out;
+}
+
+/* A word with a space on the side of the text, and ":1" behind it in the second segment. */
+static void put_end(heed_buf *out, const char *word, bool before, bool second) {
+    if (word) {
+        heed_buf_format(out, "%s%s%s%s", before ? "" : " ", word, second ? ":1" : "",
+                        before ? " " : "");
+    }
+}
+
+json_t *heed_json_ends(const heed_host *host, const char *first, const char *last,
+                       heed_find_id *find, const void *vocabulary, const json_t *added,
+                       heed_error *err) {
+    heed_buf single = {.host = host}, pair = {.host = host};
+    put_end(&single, first, true, false);
+    heed_buf_text(&single, "$A");
+    put_end(&single, last, false, false);
+    heed_buf_add(&pair, single.failed ? "" : single.data, single.failed ? 0 : single.n);
+    heed_buf_text(&pair, " ");
+    put_end(&pair, first, true, true);
+    heed_buf_text(&pair, "$B:1");
+    put_end(&pair, last, false, true);
+    json_t *out = NULL;
+    if (single.failed || pair.failed) {
+        heed_fail(err, HEED_NOMEM, "out of memory: a template");
+    } else {
+        out = heed_json_template(single.data, pair.data, find, vocabulary, added, err);
+    }
+    heed_buf_free(&single);
+    heed_buf_free(&pair);
+    return out;
+}
+
+int64_t heed_find_in_vocab(const void *tokenizer, const char *text, size_t n) {
+    return heed_vocab_find(tokenizer, text, n);
+}
+
+/* ---- Tokenizers of SentencePiece models ---------------------------------------------------- */
+
+/* Saving prints the post-processor as it was read. */
+static bool keep_template(heed_tokenizer *t, const json_t *post, heed_error *err) {
+    heed_buf text = {.host = t->host};
+    heed_spm *spm = heed_spm_of(t);
+    bool ok = heed_json_print(&text, post, 0, err);
+    if (ok) {
+        spm->template = heed_region_text(&t->region, text.data, text.n, err);
+    }
+    heed_buf_free(&text);
+    return ok && spm->template;
+}
+
+static bool complete(heed_tokenizer *t, const json_t *root, heed_error *err) {
+    const json_t *post = json_object_get(root, "post_processor");
+    return heed_added_read(t, root, err) &&
+           heed_chain_read(t, root, &heed_post_processors, &t->post_processor, err) &&
+           (json_is_null(post) || keep_template(t, post, err));
+}
+
+bool heed_tokenizer_complete(heed_tokenizer *t, json_t *added, json_t *post, heed_error *err) {
+    json_t *root =
+        json_pack("{s:o, s:o}", "added_tokens", or_null(added), "post_processor", or_null(post));
+    bool ok = root ? complete(t, root, err) : heed_fail(err, HEED_NOMEM, "out of memory: tokens");
+    json_decref(root);
+    return ok;
+}
