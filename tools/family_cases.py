@@ -161,6 +161,12 @@ decoder("phi-tied", 53, "Phi", {**PHI, "qk_layernorm": True, "tie_word_embedding
 decoder("phi3", 54, "Phi3", {**LLAMA, "pad_token_id": 5})
 decoder("phi3-window", 55, "Phi3", {**LLAMA, "sliding_window": 3, "rope_parameters": {
         "rope_type": "default", "rope_theta": 100.0, "partial_rotary_factor": 0.5}})
+LONGROPE = {"rope_type": "longrope", "rope_theta": 100.0}
+decoder("phi3-longrope", 56, "Phi3", {**LLAMA, "original_max_position_embeddings": 2,
+        "rope_parameters": {**LONGROPE, "short_factor": [1.0, 1.5], "long_factor": [1.25, 4.0]}})
+decoder("phi3-longrope-short", 57, "Phi3", {**LLAMA, "original_max_position_embeddings": 16,
+        "rope_parameters": {**LONGROPE, "short_factor": [1.5], "long_factor": [3.0],
+                            "partial_rotary_factor": 0.5}}, "Phi3Model")
 
 # ---- BERT ----
 

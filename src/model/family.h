@@ -149,8 +149,8 @@ heed_outputs heed_record_decoder(heed_build *b, const heed_config *c, const heed
 /* rope.c: rotary positions of the decoder, for every family that has them. */
 extern const heed_key heed_rope_keys[]; /* rope_theta, rope_scaling, rope_parameters */
 bool heed_rope_finish(heed_config *c, heed_error *err);
-/* Queries or keys, turned as the stack says, by the positions of their rows. */
-heed_value heed_turn(heed_build *b, heed_value x, int64_t heads, const heed_stack *s);
+/* The decoder's queries or keys, turned by the positions of their rows. */
+heed_value heed_turn(heed_build *b, heed_value x, int64_t heads, const heed_config *c);
 
 /* llama.c: shared by the decoders that descend from it. */
 extern const heed_key heed_llama_keys[];

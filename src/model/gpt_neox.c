@@ -47,8 +47,8 @@ static heed_value attention(heed_build *b, heed_value x, const heed_config *c) {
     heed_enter(b, "self", -1);
     heed_value h = heed_layernorm(b, x, "norm", s->eps);
     heed_value all = heed_linear(b, h, "qkv", 3 * s->width, c->qkv_bias);
-    heed_value q = heed_turn(b, heed_pick_columns(b, all, 0, d, 3 * d, s->heads), s->heads, s);
-    heed_value k = heed_turn(b, heed_pick_columns(b, all, d, d, 3 * d, s->heads), s->heads, s);
+    heed_value q = heed_turn(b, heed_pick_columns(b, all, 0, d, 3 * d, s->heads), s->heads, c);
+    heed_value k = heed_turn(b, heed_pick_columns(b, all, d, d, 3 * d, s->heads), s->heads, c);
     heed_value v = heed_pick_columns(b, all, 2 * d, d, 3 * d, s->heads);
     h = heed_linear(b, heed_attend(b, q, k, v, &o), "out", s->width, c->out_bias);
     h = heed_dropout(b, h, "dropout", s->dropout);

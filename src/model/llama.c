@@ -80,7 +80,7 @@ static heed_value turned(heed_build *b, heed_value x, const char *name, int64_t 
     heed_value y = heed_linear(b, x, name, heads * s->head_width, c->qkv_bias);
     if (c->norm_heads)
         y = norm(b, y, name[0] == 'q' ? "q_norm" : "k_norm", heads, c);
-    return heed_turn(b, y, heads, s);
+    return heed_turn(b, y, heads, c);
 }
 
 static heed_value self(heed_build *b, heed_value x, int64_t i, const heed_config *c) {

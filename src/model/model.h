@@ -27,6 +27,12 @@ typedef enum {
     HEED_HEAD_TWO
 } heed_head;
 
+enum { HEED_ROPE_PAIRS = 256 };
+typedef struct {
+    int64_t n;
+    double at[HEED_ROPE_PAIRS];
+} heed_rope_list; /* longrope: a number for each pair of a head that turns */
+
 enum { HEED_ENDS = 8, HEED_WINDOWED = 256 };
 
 /* Everything a family needs to record itself; filled from config.json or from a recipe. */
@@ -50,6 +56,8 @@ typedef struct {
     bool norm_one_plus;                 /* Gemma: gains are 1 + weight */
     double rotary_part; /* of each head that turns: partial_rotary_factor, rotary_pct */
     bool rope_truncate;
+    heed_rope_list rope_short, rope_long;
+    int64_t rope_original;      /* Phi-3: the length of the training */
     int64_t window;             /* keys that a row of a windowed layer sees; 0: all */
     uint64_t windowed[4];       /* a bit for each layer that has the window */
     bool use_window;            /* Qwen: else the window is not there */

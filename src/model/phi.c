@@ -46,7 +46,7 @@ static heed_value turned(heed_build *b, heed_value x, const char *name, int64_t 
     if (c->norm_heads)
         y = heed_layernorm_with(b, y, name[0] == 'q' ? "q_norm" : "k_norm",
                                 &(heed_norm_options){.eps = s->eps, .heads = heads, .bias = true});
-    return heed_turn(b, y, heads, s);
+    return heed_turn(b, y, heads, c);
 }
 
 static heed_value attention(heed_build *b, heed_value h, const heed_config *c) {

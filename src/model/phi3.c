@@ -21,8 +21,8 @@ static const heed_key keys[] = {
     HEED_MAY("tie_word_embeddings", BOOL, tie_output),
     HEED_ONLY("attention_bias", "false"),
     HEED_ONLY("is_encoder_decoder", "false"),
-    HEED_KNOWN("original_max_position_embeddings"), /* of longrope */
-    HEED_KNOWN("embd_pdrop"),                       /* transformers has none either */
+    HEED_MAY("original_max_position_embeddings", INT, rope_original),
+    HEED_KNOWN("embd_pdrop"), /* transformers has none either */
     HEED_KNOWN("initializer_range"),
     HEED_KNOWN("auto_map"),
     {0}};
@@ -30,15 +30,18 @@ static const heed_key keys[] = {
 static void defaults(heed_config *c) {
     heed_llama_defaults(c);
     c->decoder.eps = 1e-5;
-    c->decoder.max_positions = 4096;
+    c->decoder.max_positions = c->rope_original = 4096;
 }
 
-/* Every other kind that transformers knows for this family is longrope by another name. */
+/* Old files say "su" or "yarn" and mean longrope. The length of the training stands beside the
+ * rotary positions, not among them. */
 static bool finish(heed_config *c, heed_error *err) {
-    if (c->decoder.rope_scaling.kind != HEED_ROPE_PLAIN)
+    heed_rope_scaling *r = &c->decoder.rope_scaling;
+    r->kind = r->kind == HEED_ROPE_YARN ? HEED_ROPE_LONGROPE : r->kind;
+    if (r->kind != HEED_ROPE_PLAIN && r->kind != HEED_ROPE_LONGROPE)
         return heed_fail(err, HEED_VALUE,
-                         "family 'phi3' with scaled rotary positions is not known here, only with "
-                         "rope type 'default'");
+                         "family 'phi3' has rope types 'default' and 'longrope' alone");
+    r->original = c->rope_original;
     return heed_rope_finish(c, err);
 }
 
@@ -57,8 +60,8 @@ static heed_value self(heed_build *b, heed_value x, const heed_config *c) {
     int64_t n = s->width, kv = s->width / s->heads * s->kv_heads;
     heed_enter(b, "self", -1);
     heed_value all = heed_linear(b, norm(b, x, s), "qkv", n + 2 * kv, false);
-    heed_value q = heed_turn(b, heed_pick_columns(b, all, 0, n, 0, 1), s->heads, s);
-    heed_value k = heed_turn(b, heed_pick_columns(b, all, n, kv, 0, 1), s->kv_heads, s);
+    heed_value q = heed_turn(b, heed_pick_columns(b, all, 0, n, 0, 1), s->heads, c);
+    heed_value k = heed_turn(b, heed_pick_columns(b, all, n, kv, 0, 1), s->kv_heads, c);
     heed_value v = heed_pick_columns(b, all, n + kv, kv, 0, 1);
     heed_value h = heed_linear(b, heed_attend(b, q, k, v, &o), "out", n, false);
     x = heed_add(b, x, heed_dropout(b, h, "dropout", s->dropout));

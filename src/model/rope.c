@@ -12,7 +12,8 @@ static const struct {
     heed_rope_kind kind;
 } kinds[] = {{"default", HEED_ROPE_PLAIN},   {"linear", HEED_ROPE_LINEAR},
              {"dynamic", HEED_ROPE_DYNAMIC}, {"llama3", HEED_ROPE_LLAMA3},
-             {"yarn", HEED_ROPE_YARN},       {NULL, HEED_ROPE_PLAIN}};
+             {"yarn", HEED_ROPE_YARN},       {"longrope", HEED_ROPE_LONGROPE},
+             {"su", HEED_ROPE_LONGROPE},     {NULL, HEED_ROPE_PLAIN}};
 
 static bool read_kind(const json_t *v, heed_config *c, heed_error *err) {
     const char *name = json_string_value(v);
@@ -22,6 +23,30 @@ static bool read_kind(const json_t *v, heed_config *c, heed_error *err) {
             return true;
         }
     return heed_fail(err, HEED_VALUE, "rope type '%.40s' is not known here", name ? name : "?");
+}
+
+static bool read_list(const json_t *v, const char *key, heed_rope_list *list, heed_error *err) {
+    size_t n = json_array_size(v);
+    if (!n || n > HEED_ROPE_PAIRS)
+        return heed_fail(err, HEED_LIMIT, "key '%s' has %zu numbers, wanted 1 to %d", key, n,
+                         HEED_ROPE_PAIRS);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *x = json_array_get(v, i);
+        if (!json_is_number(x))
+            return heed_fail(err, HEED_VALUE, "key '%s' holds %s, wanted numbers", key,
+                             heed_json_kind(x));
+        list->at[i] = json_number_value(x);
+    }
+    list->n = (int64_t)n;
+    return true;
+}
+
+static bool read_short(const json_t *v, heed_config *c, heed_error *err) {
+    return read_list(v, "short_factor", &c->rope_short, err);
+}
+
+static bool read_long(const json_t *v, heed_config *c, heed_error *err) {
+    return read_list(v, "long_factor", &c->rope_long, err);
 }
 
 /* The part of each head that turns; how many numbers that is, is known when the head is. */
@@ -40,6 +65,8 @@ static const heed_key inside[] = {
     HEED_MAY("mscale", NUMBER, decoder.rope_scaling.mscale),
     HEED_MAY("mscale_all_dim", NUMBER, decoder.rope_scaling.mscale_all_dim),
     HEED_MAY("truncate", BOOL, rope_truncate),
+    HEED_READ("short_factor", read_short),
+    HEED_READ("long_factor", read_long),
     {0}};
 
 /* The type first: of one that is not known, the other keys are not either. */
@@ -52,10 +79,29 @@ static bool read_object(const json_t *value, heed_config *c, heed_error *err) {
     return heed_keys_read(value, "rope", tables, c, err);
 }
 
+/* Of two the older form counts, as in transformers. */
 const heed_key heed_rope_keys[] = {HEED_MAY("rope_theta", NUMBER, decoder.rope_base),
-                                   HEED_READ("rope_scaling", read_object),
                                    HEED_READ("rope_parameters", read_object),
+                                   HEED_READ("rope_scaling", read_object),
                                    {0}};
+
+/* Both lists have a number for each pair; the factor, left out, is how far beyond the training. */
+static bool finish_longrope(heed_config *c, heed_error *err) {
+    heed_stack *s = &c->decoder;
+    const heed_rope_list *list[2] = {&c->rope_short, &c->rope_long};
+    for (int i = 0; i < 2; i++)
+        if (list[i]->n != s->rope_turned / 2)
+            return heed_fail(err, HEED_SHAPE,
+                             "longrope has %" PRId64 " numbers in '%s', wanted %" PRId64,
+                             list[i]->n, i ? "long_factor" : "short_factor", s->rope_turned / 2);
+    if (s->rope_scaling.original < 1)
+        return heed_fail(err, HEED_VALUE, "original_max_position_embeddings is %" PRId64,
+                         s->rope_scaling.original);
+    double beyond = (double)s->max_positions / (double)s->rope_scaling.original;
+    if (!(s->rope_scaling.factor > 0))
+        s->rope_scaling.factor = beyond > 1 ? beyond : 1;
+    return true;
+}
 
 bool heed_rope_finish(heed_config *c, heed_error *err) {
     heed_stack *s = &c->decoder;
@@ -68,18 +114,23 @@ bool heed_rope_finish(heed_config *c, heed_error *err) {
         return heed_fail(err, HEED_VALUE, "partial_rotary_factor %g is not in (0, 1]",
                          c->rotary_part);
     s->rope_turned = (int64_t)((double)head * c->rotary_part);
-    return s->rope_turned > 0 ||
-           heed_fail(err, HEED_VALUE,
-                     "partial_rotary_factor %g turns no number of a head of %" PRId64,
-                     c->rotary_part, head);
+    if (s->rope_turned < 1)
+        return heed_fail(err, HEED_VALUE,
+                         "partial_rotary_factor %g turns no number of a head of %" PRId64,
+                         c->rotary_part, head);
+    return s->rope_scaling.kind != HEED_ROPE_LONGROPE || finish_longrope(c, err);
 }
 
-heed_value heed_turn(heed_build *b, heed_value x, int64_t heads, const heed_stack *s) {
+heed_value heed_turn(heed_build *b, heed_value x, int64_t heads, const heed_config *c) {
+    const heed_stack *s = &c->decoder;
+    heed_rope_scaling scaling = s->rope_scaling;
+    scaling.short_factor = c->rope_short.at;
+    scaling.long_factor = c->rope_long.at;
     return heed_rope(
         b, x, heed_positions(b, heed_space_of(b, x)),
         &(heed_rope_options){.heads = heads,
                              .base = s->rope_base,
                              .interleaved = s->positions == HEED_POSITIONS_ROPE_INTERLEAVED,
                              .turned = s->rope_turned,
-                             .scaling = s->rope_scaling});
+                             .scaling = scaling});
 }
