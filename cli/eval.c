@@ -72,7 +72,11 @@ static void progress(void *ctx, int64_t done, int64_t total) {
 static bool translate(heed_model *model, texts *t, const values_of_eval *v) {
     cli_progress shown = {0};
     heed_error err = {0};
-    heed_translate_options o = cli_search(model, &v->search);
+    cli_tokens tokens;
+    heed_translate_options o;
+    if (!cli_search(model, &v->search, &tokens, &o)) {
+        return false;
+    }
     o.progress = progress;
     o.ctx = &shown;
     heed_translator *translator = heed_translator_new(model, &o, &err);

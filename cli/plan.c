@@ -87,7 +87,11 @@ static int training(const cli_call *call, size_t limit) {
 
 static int translating(heed_model *model, const values_of_plan *v, size_t limit) {
     heed_error err = {0};
-    heed_translate_options o = cli_search(model, &v->search);
+    cli_tokens tokens;
+    heed_translate_options o;
+    if (!cli_search(model, &v->search, &tokens, &o)) {
+        return CLI_INPUT;
+    }
     o.limit = limit;
     o.plan_only = true;
     heed_translator *translator = heed_translator_new(model, &o, &err);

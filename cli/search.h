@@ -7,15 +7,23 @@
 #include "cli/cli.h"
 
 typedef struct {
-    cli_whole beam, stop, min_length, max_length, batch_tokens, max_source;
+    cli_whole beam, stop, min_length, max_length, batch_tokens, max_source, no_repeat;
     cli_number length_penalty, max_ratio;
+    const char *start, *first;
     bool no_unk;
 } cli_search_values;
 
 extern const char *const cli_stops[];
 
-/* The model's own settings with what was given laid over them. */
-heed_translate_options cli_search(const heed_model *model, const cli_search_values *v);
+/* Tokens that were given. */
+typedef struct {
+    int32_t start, first;
+} cli_tokens;
+
+/* The model's own settings with what was given laid over them; they point into *tokens. False, and
+ * told, where a token is none. */
+bool cli_search(const heed_model *model, const cli_search_values *v, cli_tokens *tokens,
+                heed_translate_options *out);
 /* Says which lines were cut or empty; `what` names them ("line"). */
 void cli_report_sources(const heed_translations *t, const char *what);
 
@@ -74,6 +82,26 @@ void cli_report_sources(const heed_translations *t, const char *what);
          .otherwise = "what the model holds",                                                      \
          .low = 1,                                                                                 \
          .high = 1e9},                                                                             \
+        {.name = "no-repeat",                                                                      \
+         .kind = CLI_WHOLE,                                                                        \
+         .offset = offsetof(type, search.no_repeat),                                               \
+         .value = "N",                                                                             \
+         .help = "no run of N tokens comes twice; 0: it may",                                      \
+         .otherwise = "the model's",                                                               \
+         .low = 0,                                                                                 \
+         .high = 1e9},                                                                             \
+        {.name = "start",                                                                          \
+         .kind = CLI_TEXT,                                                                         \
+         .offset = offsetof(type, search.start),                                                   \
+         .value = "TOKEN",                                                                         \
+         .help = "what the decoder begins with (mBART: the language, as ro_RO)",                   \
+         .otherwise = "the model's"},                                                              \
+        {.name = "first",                                                                          \
+         .kind = CLI_TEXT,                                                                         \
+         .offset = offsetof(type, search.first),                                                   \
+         .value = "TOKEN",                                                                         \
+         .help = "the first token behind it (NLLB: the language, as fra_Latn)",                    \
+         .otherwise = "the model's"},                                                              \
         {.name = "no-unk",                                                                         \
          .kind = CLI_FLAG,                                                                         \
          .offset = offsetof(type, search.no_unk),                                                  \

@@ -190,7 +190,11 @@ static int with_model(heed_model *model, const cli_call *call) {
     const values_of_translate *v = call->values;
     cli_progress shown = {0};
     heed_error err = {0};
-    heed_translate_options o = cli_search(model, &v->search);
+    cli_tokens tokens;
+    heed_translate_options o;
+    if (!cli_search(model, &v->search, &tokens, &o)) {
+        return CLI_INPUT;
+    }
     o.n_best = v->n_best.value;
     bool typed = !v->ids && call->args < 2 && isatty(STDIN_FILENO);
     o.progress = !typed && isatty(STDERR_FILENO) ? progress : NULL;

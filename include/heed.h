@@ -202,6 +202,11 @@ typedef struct {
         length_penalty; /* score = sum of log-probabilities / generated tokens ^ length_penalty */
     heed_stop stop;
     int64_t max_length, min_length;
+    int64_t no_repeat; /* no run of so many tokens comes twice; 0: it may (no_repeat_ngram_size) */
+    /* Read when the translator is made; NULL: the model's own. start: what the decoder begins with
+     * (decoder_start_token_id, else bos_token_id); first: the first token it says, -1: any
+     * (forced_bos_token_id: a language). */
+    const int32_t *start, *first;
     double max_ratio; /* > 0: also at most 1 + max_ratio * source tokens + max_extra */
     int64_t max_extra;
     bool no_unk;      /* never the unknown token; the padding token is never taken anyway */

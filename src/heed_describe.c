@@ -8,7 +8,8 @@
 static const char *const POSITIONS[] = {"none",    "sinusoidal", "sinusoidal_interleaved",
                                         "learned", "rope",       "rope_interleaved",
                                         "alibi",   "t5"};
-static const char *const ACTIVATIONS[] = {"relu", "gelu", "gelu_tanh", "silu"};
+static const char *const ACTIVATIONS[] = {"relu", "gelu",    "gelu_tanh",  "silu",
+                                          "tanh", "sigmoid", "quick_gelu", "relu2"};
 
 static const char *const STOPS[] = {"auto", "first", "never"};
 

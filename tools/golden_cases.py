@@ -15,6 +15,27 @@ def pegasus(vocab, width, inner, heads, layers, **config):
     return "pegasus", {**shape(vocab, width, inner, heads, layers), **special, **config}
 
 
+def t5(vocab, width, inner, heads, layers, **config):
+    special = {"pad_token_id": 0, "decoder_start_token_id": 0, "eos_token_id": 1}
+    own = {
+        "vocab_size": vocab,
+        "d_model": width,
+        "d_ff": inner,
+        "num_heads": heads,
+        "d_kv": width // heads,
+        "num_layers": layers,
+        "relative_attention_num_buckets": 8,
+        "relative_attention_max_distance": 6,
+    }
+    return "t5", {**own, **special, **config}
+
+
+def bart(family, vocab, width, inner, heads, layers, **config):
+    special = {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2,
+               "decoder_start_token_id": 2}
+    return family, {**shape(vocab, width, inner, heads, layers), **special, **config}
+
+
 def shape(vocab, width, inner, heads, layers):
     """heads and layers: (encoder, decoder)."""
     return {
@@ -33,8 +54,8 @@ def shape(vocab, width, inner, heads, layers):
 
 def generation(config):
     """As the published marian models have it: padding is never generated."""
-    names = ("pad_token_id", "eos_token_id", "decoder_start_token_id")
-    kept = {name: config[name] for name in names}
+    names = ("pad_token_id", "eos_token_id", "decoder_start_token_id", "forced_bos_token_id")
+    kept = {name: config[name] for name in names if config.get(name) is not None}
     return {**kept, "bad_words_ids": [[config["pad_token_id"]]], "max_length": 32, "num_beams": 4}
 
 
@@ -136,6 +157,20 @@ CASES = {
     "pegasus-beam": case(
         pegasus(16, 32, 64, (2, 2), (1, 1), activation_function="relu", **SCALED),
         10, sentences=sentences(1), updates=150),
+    "t5-beam": case(
+        t5(16, 32, 64, 2, 1, feed_forward_proj="gated-gelu"),
+        11, sentences=sentences(1), updates=150, more=True),
+    "bart-beam": case(
+        bart("bart", 16, 32, 64, (2, 2), (1, 1)),
+        12, sentences=sentences(2), updates=150, more=True),
+    # The last token of a sentence, its end, is what the decoder begins with.
+    "mbart-beam": case(
+        bart("mbart", 16, 32, 64, (2, 2), (1, 1), **SCALED),
+        13, sentences=sentences(2), updates=150, more=True),
+    # The first token is given, as a language is.
+    "m2m_100-beam": case(
+        bart("m2m_100", 16, 32, 64, (2, 2), (1, 1), forced_bos_token_id=15, **SCALED),
+        14, sentences=sentences(2), updates=150, more=True),
 }
 
 STEPS = [
@@ -166,4 +201,13 @@ SEARCHES = [
     {"num_beams": 2, "max_length": 14, "length_penalty": 1.0, "early_stopping": True,
      "num_return_sequences": 2, "renormalize_logits": True},
     {"num_beams": 15, "max_length": 14, "length_penalty": 1.0, "early_stopping": False},
+]
+
+# Of the cases with `more`.
+MORE_SEARCHES = [
+    {"num_beams": 1, "do_sample": False, "max_length": 14, "no_repeat_ngram_size": 1},
+    {"num_beams": 4, "max_length": 14, "length_penalty": 1.0, "early_stopping": False,
+     "no_repeat_ngram_size": 2},
+    {"num_beams": 4, "max_length": 14, "length_penalty": 2.0, "early_stopping": True,
+     "no_repeat_ngram_size": 3, "min_length": 6, "renormalize_logits": True},
 ]

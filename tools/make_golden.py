@@ -1,5 +1,5 @@
-"""Writes tests/golden/marian-*/ and pegasus-*/: tiny models as transformers saves them, and what
-transformers makes of them.
+"""Writes tests/golden/marian-*/, pegasus-*/ and *-beam/: tiny models as transformers saves them,
+and what transformers makes of them.
 
 Each folder holds config.json, generation_config.json, model.safetensors (float32) and
   in.safetensors   input_ids, attention_mask, labels; some decoder_input_ids, decoder_attention_mask
@@ -35,7 +35,12 @@ OUT = pathlib.Path(__file__).parent.parent / "tests/golden"
 FAMILIES = {
     "marian": (transformers.MarianConfig, transformers.MarianMTModel),
     "pegasus": (transformers.PegasusConfig, transformers.PegasusForConditionalGeneration),
+    "t5": (transformers.T5Config, transformers.T5ForConditionalGeneration),
+    "bart": (transformers.BartConfig, transformers.BartForConditionalGeneration),
+    "mbart": (transformers.MBartConfig, transformers.MBartForConditionalGeneration),
+    "m2m_100": (transformers.M2M100Config, transformers.M2M100ForConditionalGeneration),
 }
+NO_DROPOUT = {"dropout": 0.0, "attention_dropout": 0.0}
 PARTS = (
     "encoder_hidden_states",
     "decoder_hidden_states",
@@ -49,19 +54,21 @@ def new_model(case, std=1.0):
     """A model of random weights, large enough that no part of it is close to linear."""
     make_config, make_model = FAMILIES[case["family"]]
     torch.manual_seed(case["seed"])
-    config = make_config(dropout=0.0, attention_dropout=0.0, **case["config"])
+    dropout = {"dropout_rate": 0.0} if case["family"] == "t5" else NO_DROPOUT
+    config = make_config(**dropout, **case["config"])
     config._attn_implementation = "eager"  # the only one that returns attention weights
     model = make_model(config)
     with torch.no_grad():
         for name, p in model.named_parameters():
             if not p.requires_grad:
                 continue  # the table of positions
-            if "norm.weight" in name:
+            if "norm" in name and name.endswith("weight"):
                 p.normal_(1.0, 0.2)
             elif p.dim() == 1:
                 p.normal_(0.0, 0.1)
             elif "embed" in name or "shared" in name or "lm_head" in name:
-                p.normal_(0.0, std * p.shape[1] ** -0.5 if config.scale_embedding else 0.5 * std)
+                scaled = getattr(config, "scale_embedding", False)
+                p.normal_(0.0, std * p.shape[1] ** -0.5 if scaled else 0.5 * std)
             else:
                 p.normal_(0.0, 1.2 * std * p.shape[1] ** -0.5)
         if case.get("logits_bias"):
@@ -195,13 +202,15 @@ def learn_to_turn_round(model, case):
     """Trains until it mostly turns sequences round, and is unsure enough for beams to differ."""
     config = model.config
     generator = torch.Generator().manual_seed(case["seed"])
+    first = getattr(config, "forced_bos_token_id", None)
+    begin = torch.full((32, 1 if first is not None else 0), first or 0)
     optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=3e-3)
     for _ in range(case["updates"]):
         length = int(torch.randint(2, 7, (1,), generator=generator))
         body = torch.randint(3, config.vocab_size - 1, (32, length), generator=generator)
         end = torch.full((32, 1), config.eos_token_id)
         loss = model(
-            input_ids=torch.cat([body, end], 1), labels=torch.cat([body.flip(1), end], 1)
+            input_ids=torch.cat([body, end], 1), labels=torch.cat([begin, body.flip(1), end], 1)
         ).loss
         optimizer.zero_grad()
         loss.backward()
@@ -257,7 +266,8 @@ def all_searches(folder, case):
     """Each sentence alone, then all of a kind in one batch, which must not change them."""
     model, others = load(folder).double(), list(relatives(folder))
     made, dropped = [], 0
-    for options in golden_cases.SEARCHES:
+    more = golden_cases.MORE_SEARCHES if case.get("more") else []
+    for options in golden_cases.SEARCHES + more:
         if options.get("forced_eos_token_id"):
             options = {**options, "forced_eos_token_id": model.config.eos_token_id}
         found = [search(model, options, [sentence]) for sentence in case["sentences"]]

@@ -14,6 +14,7 @@ Run: python tools/make_golden_families.py [NAME ...]
 SPDX-License-Identifier: MIT
 """
 
+import json
 import os
 import pathlib
 import shutil
@@ -27,6 +28,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 import family_cases
+import family_cases_pairs  # noqa: F401 (adds its cases)
 
 OUT = pathlib.Path(__file__).parent.parent / "tests/golden/families"
 LISTS = (
@@ -76,7 +78,21 @@ def new_model(case):
                 p.normal_(0.0, case.get("embed_std", 0.5))
             else:
                 p.normal_(0.0, 1.2 * p.shape[-1] ** -0.5)
+        if case.get("logits_bias"):
+            model.final_logits_bias.normal_(0.0, 0.5)
+        if case.get("untie"):
+            weight = torch.empty_like(model.lm_head.weight).normal_(0.0, 0.3)
+            model.lm_head.weight = torch.nn.Parameter(weight)
+            model.all_tied_weights_keys.pop("lm_head.weight")
     return model.eval()
+
+
+def patch_config(folder, patch):
+    """Keys as published files have them; None takes a key away."""
+    path = folder / "config.json"
+    config = {**json.loads(path.read_text()), **patch}
+    kept = {key: value for key, value in config.items() if patch.get(key, "") is not None}
+    path.write_text(json.dumps(kept, indent=2) + "\n")
 
 
 def real_rows(inputs):
@@ -167,6 +183,8 @@ def make(name, case):
     shutil.rmtree(folder, ignore_errors=True)
     model = new_model(case)
     model.save_pretrained(folder)
+    if "patch" in case:
+        patch_config(folder, case["patch"])
     for extra in folder.glob("generation_config.json"):
         extra.unlink()
     loaded = getattr(transformers, case["class"]).from_pretrained(

@@ -34,8 +34,9 @@ heed_value heed_block_positions(heed_build *b, heed_value x, heed_value position
                                       c->positions == HEED_POSITIONS_SINUSOIDAL_INTERLEAVED));
     case HEED_POSITIONS_LEARNED: {
         heed_init init = {HEED_INIT_NORMAL, 0.02};
-        heed_value table = heed_weight(b, "positions.weight", c->max_positions, c->width, init);
-        return heed_add(b, x, heed_embed(b, table, positions, 1));
+        heed_value table = heed_weight(b, "positions.weight", c->max_positions + c->first_position,
+                                       c->width, init);
+        return heed_add(b, x, heed_embed_from(b, table, positions, c->first_position));
     }
     default:
         return x;

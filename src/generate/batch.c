@@ -78,13 +78,12 @@ static int64_t wanted_rows(const batch *b) {
 static bool prepare(batch *b, heed_error *err) {
     heed_translator *t = b->t;
     int32_t *ids = heed_ints(t->session, "decoder_input_ids");
-    const heed_config *c = heed_model_config(t->model);
     int64_t rows = 0;
     bool first = b->rows == 0;
     for (int64_t i = 0; i < b->lines; i++) {
         const heed_work_line *w = &t->work[i];
         for (int64_t j = 0; j < w->search.open; j++, rows++) {
-            heed_candidate last = {.token = c->decoder_start};
+            heed_candidate last = {.token = t->rules.start};
             if (!first) {
                 last = heed_search_last(&w->search, &t->rules, j);
             }

@@ -58,6 +58,12 @@ heed_scorer *heed_scorer_new(heed_model *model, const heed_pairs *pairs,
     if (!heed_model_must_be(model, HEED_ENCODER_DECODER, "scoring of pairs", err)) {
         return NULL;
     }
+    if (c->head != HEED_HEAD_VOCAB || c->decoder_start < 0) {
+        heed_fail(err, HEED_VALUE,
+                  "scoring of pairs takes a model with an output layer and a "
+                  "decoder_start_token_id");
+        return NULL;
+    }
     heed_scorer *s = heed_alloc(host, 1, sizeof *s, err);
     if (!s) {
         return NULL;

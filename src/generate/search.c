@@ -4,6 +4,7 @@
 #include "generate/search.h"
 
 #include <math.h>
+#include <string.h>
 
 bool heed_search_make(heed_search *s, const heed_host *host, const heed_search_rules *rules,
                       int64_t limit, heed_error *err) {
@@ -12,14 +13,17 @@ bool heed_search_make(heed_search *s, const heed_host *host, const heed_search_r
     s->log_prob = heed_alloc(host, beam, sizeof *s->log_prob, err);
     s->token = heed_alloc(host, steps, sizeof *s->token, err);
     s->parent = heed_alloc(host, steps, sizeof *s->parent, err);
+    s->history =
+        heed_alloc(host, 2 * (size_t)limit + HEED_SEARCH_NEVER + 1, sizeof *s->history, err);
     s->done = heed_alloc(host, beam, sizeof *s->done, err);
-    return s->log_prob && s->token && s->parent && s->done;
+    return s->log_prob && s->token && s->parent && s->history && s->done;
 }
 
 void heed_search_drop(heed_search *s, const heed_host *host) {
     heed_free(host, s->log_prob);
     heed_free(host, s->token);
     heed_free(host, s->parent);
+    heed_free(host, s->history);
     heed_free(host, s->done);
 }
 
@@ -45,20 +49,82 @@ static int64_t insert(heed_candidate *list, int64_t n, int64_t most, heed_candid
     return n;
 }
 
-/* The best 2 * beam continuations of all open beams into list. */
+/* ---- What a beam may not take ---- */
+
+static void ban(heed_bans *bans, int32_t token, int64_t vocab) {
+    for (int64_t i = 0; i < bans->n; i++) {
+        if (bans->token[i] == token) {
+            return;
+        }
+    }
+    if (token >= 0 && token < vocab) {
+        bans->token[bans->n++] = token;
+    }
+}
+
+/* The tokens of open beam b, the start among them, into s->history. */
+static void recall(const heed_search *s, const heed_search_rules *rules, int64_t b) {
+    s->history[0] = rules->start;
+    for (int64_t i = s->length - 2; i >= 0; i--) {
+        int64_t at = i * rules->beam + b;
+        s->history[i + 1] = s->token[at];
+        b = s->parent[at];
+    }
+}
+
+/* What would repeat a run of rules->no_repeat tokens. */
+static void ban_repeats(const heed_search *s, const heed_search_rules *rules, int64_t b,
+                        heed_bans *bans, int64_t vocab) {
+    int64_t before = rules->no_repeat - 1, n = s->length;
+    if (before < 0 || n < before) {
+        return;
+    }
+    recall(s, rules, b);
+    const int32_t *last = s->history + n - before;
+    for (int64_t i = 0; i + before < n; i++) {
+        if (!memcmp(s->history + i, last, (size_t)before * sizeof *last)) {
+            ban(bans, s->history[i + before], vocab);
+        }
+    }
+}
+
+static heed_bans bans_of(const heed_search *s, const heed_search_rules *rules, int64_t b,
+                         int64_t vocab) {
+    heed_bans bans = {.token = s->history + s->limit};
+    for (int i = 0; i < HEED_SEARCH_NEVER; i++) {
+        ban(&bans, rules->never[i], vocab);
+    }
+    if (s->length < rules->min_length) {
+        ban(&bans, rules->end, vocab);
+    }
+    ban_repeats(s, rules, b, &bans, vocab);
+    return bans;
+}
+
+/* The token that must come now; -1: any may. */
+static int32_t forced(const heed_search *s, const heed_search_rules *rules) {
+    if (rules->forced_end >= 0 && s->length == s->limit - 1) {
+        return rules->forced_end;
+    }
+    return s->length == 1 ? rules->forced_first : -1;
+}
+
+/* The best 2 * beam continuations of all open beams into list; -1 where a row is not finite. */
 static int64_t gather(const heed_search *s, const heed_search_rules *rules, const heed_next *rows,
                       heed_candidate *list) {
     int64_t most = 2 * rules->beam, n = 0;
     heed_candidate *own = list + most;
-    bool end_allowed = s->length >= rules->min_length;
-    bool forced = rules->forced_end >= 0 && s->length == s->limit - 1;
     for (int64_t b = 0; b < s->open; b++) {
         heed_next row = {rows->logits + b * rows->vocab, rows->probs + b * rows->vocab,
                          rows->vocab};
         int64_t found = 1;
-        own[0] = (heed_candidate){.token = rules->forced_end};
-        if (!forced) {
-            found = heed_best_tokens(&row, rules, end_allowed, most, own);
+        own[0] = (heed_candidate){.token = forced(s, rules)};
+        if (own[0].token < 0) {
+            heed_bans bans = bans_of(s, rules, b, rows->vocab);
+            found = heed_best_tokens(&row, &bans, rules->renormalize, most, own);
+        }
+        if (found < 0) {
+            return -1;
         }
         for (int64_t i = 0; i < found; i++) {
             own[i].beam = (int32_t)b;
@@ -117,7 +183,7 @@ bool heed_search_step(heed_search *s, const heed_search_rules *rules, const heed
     s->open = open;
     s->length++;
     s->over = open == 0 || !can_improve(s, rules);
-    return n > 0;
+    return n >= 0;
 }
 
 heed_candidate heed_search_last(const heed_search *s, const heed_search_rules *rules, int64_t i) {

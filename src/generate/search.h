@@ -10,13 +10,18 @@
 
 #include "base/mem.h"
 
+enum { HEED_SEARCH_NEVER = 20 };
+
 typedef struct {
     int64_t beam, min_length;
     double length_penalty;
     heed_stop stop;
-    int32_t end, forced_end; /* -1: none */
-    int32_t never[2];        /* tokens that are never taken; -1: none */
-    bool renormalize;        /* over the tokens that are allowed */
+    int32_t start;                    /* what a translation begins with, uncounted */
+    int32_t end, forced_end;          /* -1: none */
+    int32_t forced_first;             /* the first token behind the start; -1: any */
+    int32_t never[HEED_SEARCH_NEVER]; /* tokens that are never taken; -1: none */
+    int64_t no_repeat; /* no run of so many tokens, the start among them, comes twice; 0: it may */
+    bool renormalize;  /* over the tokens that are allowed */
 } heed_search_rules;
 
 /* A continuation of an open beam by a token. */
@@ -38,6 +43,7 @@ typedef struct {
     int64_t open;            /* beams that go on, best first */
     float *log_prob;         /* of each */
     int32_t *token, *parent; /* [step][beam]: step i made row i + 1 */
+    int32_t *history;        /* 2 * limit: a beam's tokens, and what may not follow them */
     heed_hypothesis *done;   /* best first */
     int64_t n_done;
     bool over;
@@ -66,9 +72,14 @@ heed_candidate heed_search_last(const heed_search *s, const heed_search_rules *r
 void heed_search_read(const heed_search *s, const heed_search_rules *rules,
                       const heed_hypothesis *h, int32_t *id);
 
-/* top.c: the best `want` continuations of one beam, best first, ties by token; returns how many: 0
+/* Tokens that one beam may not take now, each once. */
+typedef struct {
+    int32_t *token;
+    int64_t n;
+} heed_bans;
+/* top.c: the best `want` continuations of one beam, best first, ties by token; returns how many: -1
  * where the row is not finite. */
-int64_t heed_best_tokens(const heed_next *row, const heed_search_rules *rules, bool end_allowed,
+int64_t heed_best_tokens(const heed_next *row, const heed_bans *bans, bool renormalize,
                          int64_t want, heed_candidate *out);
 
 #endif

@@ -8,23 +8,23 @@
 
 #include <math.h>
 
-static bool banned(const heed_search_rules *rules, bool end_allowed, int32_t token) {
-    return token == rules->never[0] || token == rules->never[1] ||
-           (token == rules->end && !end_allowed);
+static bool banned(const heed_bans *bans, int32_t token) {
+    for (int64_t i = 0; i < bans->n; i++) {
+        if (bans->token[i] == token) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* log of what is left to the allowed tokens. */
-static float log_of_rest(const heed_next *row, const heed_search_rules *rules, bool end_allowed) {
+static float log_of_rest(const heed_next *row, const heed_bans *bans) {
     double sum = 0;
     for (int64_t j = 0; j < row->vocab; j++) {
         sum += (double)row->probs[j];
     }
-    const int32_t out[] = {rules->never[0], rules->never[1], end_allowed ? -1 : rules->end};
-    for (int i = 0; i < 3; i++) {
-        bool again = (i > 0 && out[i] == out[0]) || (i > 1 && out[i] == out[1]);
-        if (out[i] >= 0 && out[i] < row->vocab && !again) {
-            sum -= (double)row->probs[out[i]];
-        }
+    for (int64_t i = 0; i < bans->n; i++) {
+        sum -= (double)row->probs[bans->token[i]];
     }
     return (float)log(sum > 0 ? sum : 1e-300);
 }
@@ -39,24 +39,24 @@ static int64_t insert(heed_candidate *list, int64_t n, int64_t want, heed_candid
     return n;
 }
 
-int64_t heed_best_tokens(const heed_next *row, const heed_search_rules *rules, bool end_allowed,
+int64_t heed_best_tokens(const heed_next *row, const heed_bans *bans, bool renormalize,
                          int64_t want, heed_candidate *out) {
     int64_t n = 0, max = 0;
     float least = -INFINITY;
     for (int64_t j = 0; j < row->vocab; j++) {
         float x = row->logits[j];
         max = x > row->logits[max] ? j : max;
-        if (x > least && !banned(rules, end_allowed, (int32_t)j)) {
+        if (x > least && !banned(bans, (int32_t)j)) {
             n = insert(out, n, want, (heed_candidate){.token = (int32_t)j, .log_prob = x});
             least = n == want ? out[n - 1].log_prob : -INFINITY;
         }
     }
     float top = row->logits[max], log_max = logf(row->probs[max]);
     if (!isfinite(top) || !isfinite(log_max)) {
-        return 0;
+        return -1;
     }
-    if (rules->renormalize) {
-        log_max -= log_of_rest(row, rules, end_allowed);
+    if (renormalize) {
+        log_max -= log_of_rest(row, bans);
     }
     for (int64_t i = 0; i < n; i++) {
         out[i].log_prob = (out[i].log_prob - top) + log_max;

@@ -7,8 +7,10 @@
  *              best `beam` that end are kept as hypotheses, where they are among the best `beam` of
  *              those so far; the best `beam` that do not end go on
  *   over       see heed_stop; and when max_length is reached: what is then open counts as ended
- *   forbidden  the padding token always; the end token below min_length; at max_length - 1 all but
- *              the forced end token, where the model has one: its log-probability then counts as 0
+ *   forbidden  the padding token always, and what bad_words_ids names; the end token below
+ *              min_length; what would repeat a run of no_repeat_ngram_size tokens
+ *   forced     the first token where the model has a forced_bos_token_id, and at max_length - 1 the
+ *              forced end token where it has one: their log-probability counts as 0
  *   ties       the lower beam, then the lower token id
  * With one beam this is greedy search. Log-probabilities are floats, sums of them too.
  *

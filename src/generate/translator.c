@@ -20,8 +20,9 @@ heed_translate_options heed_translate_defaults(const heed_model *model) {
         .length_penalty = c->length_penalty,
         .stop = c->stop,
         .renormalize = c->renormalize,
-        .max_length = c->max_length,
+        .max_length = c->max_new > 0 ? c->max_new + 1 : c->max_length,
         .min_length = c->min_length,
+        .no_repeat = c->no_repeat,
         .force_end = c->forced_eos >= 0,
     };
 }
@@ -39,6 +40,36 @@ static int64_t least(int64_t a, int64_t b) {
 /* A number of rows or tokens that can be counted. */
 static bool countable(int64_t n) {
     return n >= 0 && n <= INT32_MAX;
+}
+
+static int32_t start_of(const heed_translate_options *o, const heed_config *c) {
+    return o->start ? *o->start : c->decoder_start >= 0 ? c->decoder_start : c->bos;
+}
+
+static int32_t first_of(const heed_translate_options *o, const heed_config *c) {
+    return o->first ? *o->first : c->forced_bos;
+}
+
+/* What a translation begins with. */
+static bool tokens_sound(const heed_translate_options *o, const heed_config *c, heed_error *err) {
+    int32_t start = start_of(o, c), first = first_of(o, c);
+    if (start < 0) {
+        return heed_fail(err, HEED_VALUE,
+                         "nothing says what a translation begins with: the model's config names "
+                         "neither decoder_start_token_id nor bos_token_id");
+    }
+    if (start >= c->vocab || first >= c->vocab || first < -1) {
+        return heed_fail(err, HEED_VALUE,
+                         "start token %" PRId32 " and first token %" PRId32
+                         ": the model has 0 to %" PRId64,
+                         start, first, c->vocab - 1);
+    }
+    if (o->no_repeat < 0) {
+        return heed_fail(err, HEED_VALUE, "no run of %" PRId64 " tokens can come twice",
+                         o->no_repeat);
+    }
+    return c->head == HEED_HEAD_VOCAB ||
+           heed_fail(err, HEED_VALUE, "the class that config.json names has no output layer");
 }
 
 static bool sound(const heed_translate_options *o, const heed_config *c, heed_error *err) {
@@ -63,13 +94,35 @@ static bool sound(const heed_translate_options *o, const heed_config *c, heed_er
         return heed_fail(err, HEED_VALUE, "a length, ratio or penalty of the search is not usable");
     }
     if (c->ends > 1) {
-        return heed_fail(err, HEED_VALUE, "the model's eos_token_id lists %" PRId64
-                         " tokens, a translation ends with one", c->ends);
+        return heed_fail(err, HEED_VALUE,
+                         "the model's eos_token_id lists %" PRId64
+                         " tokens, a translation ends with one",
+                         c->ends);
     }
-    if (c->decoder_start < 0) {
-        return heed_fail(err, HEED_VALUE, "the model's config names no decoder_start_token_id");
+    return tokens_sound(o, c, err);
+}
+
+static void set_rules(heed_translator *t, const heed_config *c) {
+    const heed_translate_options *o = &t->options;
+    t->rules = (heed_search_rules){
+        .beam = o->beam,
+        .min_length = o->min_length,
+        .length_penalty = o->length_penalty,
+        .stop = o->beam == 1 ? HEED_STOP_FIRST : o->stop,
+        .end = c->eos,
+        .forced_end = !o->force_end        ? -1
+                      : c->forced_eos >= 0 ? c->forced_eos
+                                           : c->eos,
+        .start = start_of(o, c),
+        .forced_first = first_of(o, c),
+        .no_repeat = o->no_repeat,
+        .renormalize = o->renormalize,
+    };
+    for (int i = 0; i < HEED_SEARCH_NEVER; i++) {
+        t->rules.never[i] = i < c->bans ? c->banned[i] : -1;
     }
-    return true;
+    t->rules.never[HEED_SEARCH_NEVER - 2] = c->pad;
+    t->rules.never[HEED_SEARCH_NEVER - 1] = o->no_unk ? c->unk : -1;
 }
 
 static void set_sizes(heed_translator *t, const heed_config *c) {
@@ -92,18 +145,6 @@ static void set_sizes(heed_translator *t, const heed_config *c) {
     int64_t usual = o->batch_tokens + o->batch_tokens / 4;
     usual = least(usual, t->sentences * (t->limit - 1));
     t->cache_rows = o->beam * (usual > t->limit ? usual : t->limit);
-    t->rules = (heed_search_rules){
-        .beam = o->beam,
-        .min_length = o->min_length,
-        .length_penalty = o->length_penalty,
-        .stop = o->beam == 1 ? HEED_STOP_FIRST : o->stop,
-        .end = c->eos,
-        .forced_end = !o->force_end        ? -1
-                      : c->forced_eos >= 0 ? c->forced_eos
-                                           : c->eos,
-        .never = {c->pad, o->no_unk ? c->unk : -1},
-        .renormalize = o->renormalize,
-    };
 }
 
 static bool make_plan(heed_translator *t, heed_error *err) {
@@ -141,7 +182,7 @@ static bool make_plan(heed_translator *t, heed_error *err) {
 
 static size_t array_bytes(const heed_translator *t) {
     size_t n = (size_t)t->sentences, beams = n * (size_t)t->options.beam;
-    size_t histories = beams * (size_t)t->limit * 2 * sizeof(int32_t);
+    size_t histories = (beams + n) * (size_t)t->limit * 2 * sizeof(int32_t);
     return histories + n * sizeof *t->work + beams * (2 * sizeof(int32_t) + sizeof(int64_t));
 }
 
@@ -184,6 +225,7 @@ heed_translator *heed_translator_new(heed_model *model, const heed_translate_opt
     t->host = host;
     t->options = o;
     set_sizes(t, config);
+    set_rules(t, config);
     bool ok = make_plan(t, err);
     if (ok && !o.plan_only) {
         t->session = make_arrays(t, err) ? heed_session_new(t->plan, err) : NULL;

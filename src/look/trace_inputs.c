@@ -66,11 +66,21 @@ static bool read_ids(heed_trace_run *t, const heed_tensors *file, heed_padded *s
 
 /* ---- An encoder and a decoder ---- */
 
-/* The labels shifted right behind the start token. */
+/* What stands before a row of labels: the start token, or the last token of the row. */
+static int64_t begin(const heed_trace_run *t, const int64_t *label, int64_t width) {
+    int64_t tokens = 0, pad = t->config->pad;
+    if (!t->config->labels_wrap)
+        return t->config->decoder_start;
+    for (int64_t i = 0; i < width; i++)
+        tokens += label[i] != -100 && label[i] != pad;
+    return tokens ? label[tokens - 1] : pad; /* padding stands behind the tokens */
+}
+
+/* The labels shifted right. */
 static int64_t *shift_right(heed_trace_run *t, int64_t batch, int64_t width, heed_error *err) {
     int64_t *ids = heed_alloc(t->host, (size_t)(batch * width), sizeof *ids, err);
     for (int64_t i = 0; ids && i < batch * width; i++) {
-        int64_t before = i % width ? t->labels[i - 1] : t->config->decoder_start;
+        int64_t before = i % width ? t->labels[i - 1] : begin(t, t->labels + i, width);
         ids[i] = before == -100 ? t->config->pad : before;
     }
     return ids;
@@ -79,7 +89,8 @@ static int64_t *shift_right(heed_trace_run *t, int64_t batch, int64_t width, hee
 static bool read_decoder_ids(heed_trace_run *t, const heed_tensors *file, int64_t wanted, cells *c,
                              heed_error *err) {
     heed_error inner = {0};
-    t->labels = heed_padded_ints(t->host, file, "labels", &c->batch, &c->width, &inner);
+    if (t->config->head != HEED_HEAD_NONE)
+        t->labels = heed_padded_ints(t->host, file, "labels", &c->batch, &c->width, &inner);
     if (t->labels)
         heed_trace_add(t, "labels", &t->target, t->labels);
     c->ids = heed_padded_ints(t->host, file, "decoder_input_ids", &c->batch, &c->width, &inner);

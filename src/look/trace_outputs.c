@@ -91,11 +91,13 @@ static bool add_values(output *o, heed_error *err) {
     const heed_config *c = t->config;
     bool both = c->kind == HEED_ENCODER_DECODER;
     const heed_outputs *v = &t->value;
-    if (both || c->head == HEED_HEAD_NONE) {
-        const char *name = both ? "encoder_last_hidden_state" : "last_hidden_state";
-        heed_value last = c->kind == HEED_DECODER ? v->hidden : v->memory;
-        const heed_padded *side = c->kind == HEED_DECODER ? &t->target : &t->source;
-        if (!add_rows(o, name, side, heed_read_value(t->session, last), err))
+    if (both && !add_rows(o, "encoder_last_hidden_state", &t->source,
+                          heed_read_value(t->session, v->memory), err))
+        return false;
+    if (c->head == HEED_HEAD_NONE) {
+        heed_value last = c->kind == HEED_ENCODER ? v->memory : v->hidden;
+        const heed_padded *side = c->kind == HEED_ENCODER ? &t->source : &t->target;
+        if (!add_rows(o, "last_hidden_state", side, heed_read_value(t->session, last), err))
             return false;
     }
     if (c->pooler && c->head == HEED_HEAD_NONE &&

@@ -1,5 +1,6 @@
-/* bart.c: what the BART-shaped families of transformers (Marian, Pegasus) share: config keys,
- * weight names, value names. They differ in where the norms stand.
+/* bart.c: BART (Lewis et al. 2020), and what the families of its shape in transformers share
+ * (mBART, Marian, Pegasus, M2M-100): config keys, weight names, value names. They differ in
+ * positions and in where the norms stand; no code of transformers reads the keys that speak of it.
  * SPDX-License-Identifier: MIT
  */
 #include "model/family.h"
@@ -8,7 +9,6 @@
 
 const heed_key heed_bart_keys[] = {
     HEED_MUST_BOTH("vocab_size", INT, source_vocab, vocab),
-    HEED_MAY("decoder_vocab_size", INT, vocab),
     HEED_MUST_BOTH("d_model", INT, encoder.width, decoder.width),
     HEED_MUST("encoder_layers", INT, encoder.layers),
     HEED_MUST("decoder_layers", INT, decoder.layers),
@@ -25,9 +25,7 @@ const heed_key heed_bart_keys[] = {
                   decoder.activation_dropout),
     HEED_MAY("scale_embedding", BOOL, scale_embedding),
     HEED_MAY("tie_word_embeddings", BOOL, tie_output),
-    HEED_MAY("share_encoder_decoder_embeddings", BOOL, share_embeddings),
     HEED_ONLY("is_encoder_decoder", "true"),
-    HEED_ONLY("static_position_embeddings", "true"),
     HEED_KNOWN("num_hidden_layers"),
     HEED_KNOWN("init_std"),
     HEED_KNOWN("encoder_layerdrop"),
@@ -39,8 +37,16 @@ const heed_key heed_bart_keys[] = {
     HEED_KNOWN("normalize_before"),
     HEED_KNOWN("normalize_embedding"),
     HEED_KNOWN("extra_pos_embeddings"),
+    HEED_KNOWN("force_bos_token_to_be_generated"),
     HEED_KNOWN("is_decoder"),
     {0}};
+
+const heed_key heed_bart_table_keys[] = {
+    HEED_MAY("decoder_vocab_size", INT, vocab),
+    HEED_MAY("share_encoder_decoder_embeddings", BOOL, share_embeddings),
+    HEED_ONLY("static_position_embeddings", "true"),
+    {0}};
+const heed_key heed_bart_learned_keys[] = {HEED_ONLY("static_position_embeddings", "false"), {0}};
 
 static void finish(heed_stack *s, bool pre_norm) {
     s->rms = s->gated = s->embed_norm = false;
@@ -48,6 +54,25 @@ static void finish(heed_stack *s, bool pre_norm) {
     s->bias = true;
     s->eps = 1e-5;
     s->positions = HEED_POSITIONS_SINUSOIDAL;
+}
+
+void heed_bart_defaults(heed_config *c) {
+    c->encoder.act = c->decoder.act = HEED_ACT_GELU;
+    c->scale_embedding = false;
+    c->pad = 1;
+    c->bos = 0;
+    c->eos = c->decoder_start = c->forced_eos = 2;
+}
+
+static void learn(heed_stack *s) {
+    s->positions = HEED_POSITIONS_LEARNED;
+    s->first_position = 2;
+    s->embed_norm = true;
+}
+
+void heed_bart_learned(heed_config *c) {
+    learn(&c->encoder);
+    learn(&c->decoder);
 }
 
 void heed_bart_finish(heed_config *c, bool pre_norm) {
@@ -126,4 +151,29 @@ bool heed_bart_expresses(const heed_config *c, bool pre_norm, char *why, size_t 
 }
 
 const char *const heed_bart_unused[] = {"model.*.embed_positions.weight", "model.shared.weight",
-                                        NULL};
+                                        "model.*.version", "final_logits_bias", NULL};
+
+static bool finish_family(heed_config *c, heed_error *err) {
+    (void)err;
+    heed_bart_finish(c, false);
+    heed_bart_learned(c);
+    return true;
+}
+
+static const heed_architecture architectures[] = {
+    {"BartForConditionalGeneration", HEED_HEAD_VOCAB, false},
+    {"BartModel", HEED_HEAD_NONE, false},
+    {0}};
+
+const heed_family heed_family_bart = {
+    .type = "bart",
+    .kind = HEED_ENCODER_DECODER,
+    .architectures = architectures,
+    .prefix = "model.",
+    .defaults = heed_bart_defaults,
+    .keys = (const heed_key *const[]){heed_bart_keys, heed_bart_learned_keys, NULL},
+    .finish = finish_family,
+    .record = heed_record_encoder_decoder,
+    .weights = heed_bart_weights,
+    .values = heed_bart_values,
+    .unused = heed_bart_unused};

@@ -39,6 +39,7 @@ heed_config heed_config_base(void) {
                          .unk = -1,
                          .decoder_start = -1,
                          .forced_eos = -1,
+                         .forced_bos = -1,
                          .beam = 1,
                          .max_length = 256,
                          .length_penalty = 1};

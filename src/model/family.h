@@ -60,10 +60,12 @@ bool heed_keys_read(const json_t *root, const char *file, const heed_key *const 
 bool heed_keys_write(json_t *root, const heed_key *const *tables, const heed_config *c,
                      heed_error *err);
 /* Keys that any config.json may hold. */
-extern const heed_key heed_common_keys[], heed_generation_keys[];
+extern const heed_key heed_common_keys[];
+/* generation.c: keys of generation_config.json; the second table is read only. */
+extern const heed_key heed_generation_keys[], heed_generation_more_keys[];
 enum {
     HEED_TABLES = 4,
-    HEED_SEARCH_KEYS = 6
+    HEED_SEARCH_KEYS = 7
 }; /* HEED_SEARCH_KEYS: of heed_generation_keys the first; token ids follow them */
 
 /* Names between ours and theirs: '*' stands for one part between dots, in order. Several rows with
@@ -89,6 +91,7 @@ typedef struct heed_family {
     const heed_architecture *architectures; /* ends with name NULL; the first is written */
     heed_place place;
     const char *prefix; /* a file may leave it out of all names that begin with it; NULL: none */
+    const char *encoder_alone; /* a class that is the encoder of both stacks; NULL: none */
     /* What a key stands for that config.json leaves out; NULL: heed_config_base. */
     void (*defaults)(heed_config *c);
     const heed_key *const *keys; /* tables, at most HEED_TABLES; NULL behind the last */
@@ -97,6 +100,8 @@ typedef struct heed_family {
     /* True where the family can say all of c; else `why` names the first thing it cannot. NULL: no
      * recipe makes a new model of this family. */
     bool (*expresses)(const heed_config *c, char *why, size_t size);
+    /* What only the weights' file can tell; NULL: nothing. */
+    void (*look)(const heed_tensors *file, heed_config *c);
     heed_outputs (*record)(heed_build *b, const heed_config *c, const heed_want *want);
     const heed_rename *weights, *values;
     const char *const *unused; /* patterns of tensors that may stand in a file and are not needed */
@@ -109,9 +114,20 @@ typedef struct heed_family {
 const heed_family *heed_family_called(const char *type); /* NULL: unknown */
 const heed_family *heed_family_at(int i);                /* NULL behind the last */
 
+/* keys.c: an activation by its name in transformers. False: there is none. */
+bool heed_act_named(const char *name, heed_act_kind *act);
+
 /* encoder_decoder.c */
 heed_outputs heed_record_encoder_decoder(heed_build *b, const heed_config *c,
                                          const heed_want *want);
+/* The same, where a family makes the rows of ids itself: table V x width, ids R x 1 -> R x width.
+ */
+typedef heed_value heed_rows_of(heed_build *b, const heed_config *c, heed_value table,
+                                heed_value ids);
+heed_outputs heed_record_pair(heed_build *b, const heed_config *c, const heed_want *want,
+                              heed_rows_of *rows);
+/* Rows of a table, scaled as the config has it; that of padding is not trained. */
+heed_rows_of heed_token_rows;
 
 /* config.c: defaults of a model with one stack: no biases on the logits, one table for input and
  * output, no dropout. */
@@ -206,12 +222,27 @@ heed_outputs heed_vit_record(heed_build *b, const heed_config *c, int64_t tokens
         "pooler.*", prefix "pooler.dense.*"                                                        \
     }
 
-/* bart.c: shared by marian and pegasus. */
-extern const heed_key heed_bart_keys[];
+/* bart.c: shared by the families that descend from it. heed_bart_table_keys: positions that are
+ * not learned, and tables that may be apart. */
+extern const heed_key heed_bart_keys[], heed_bart_table_keys[], heed_bart_learned_keys[];
 extern const heed_rename heed_bart_weights[], heed_bart_values[];
 extern const char *const heed_bart_unused[];
+/* Keys that are left out mean what BartConfig has. */
+void heed_bart_defaults(heed_config *c);
 void heed_bart_finish(heed_config *c, bool pre_norm);
+/* Behind heed_bart_finish: learned positions, and a norm behind them. */
+void heed_bart_learned(heed_config *c);
 bool heed_bart_expresses(const heed_config *c, bool pre_norm, char *why, size_t size);
+
+/* t5.c: shared by mt5 and umt5. */
+extern const heed_key heed_t5_keys[];
+extern const heed_rename heed_t5_weights[];
+extern const char *const heed_t5_unused[];
+/* feed_forward_proj where config.json leaves it out: gated-gelu, else relu. */
+void heed_t5_defaults(heed_config *c, bool gated);
+bool heed_t5_finish(heed_config *c, heed_error *err);
+void heed_t5_look(const heed_tensors *file, heed_config *c);
+heed_outputs heed_record_t5(heed_build *b, const heed_config *c, const heed_want *want);
 
 struct heed_model {
     heed_engine *engine;

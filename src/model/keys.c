@@ -61,24 +61,14 @@ const heed_key heed_common_keys[] = {HEED_KNOWN("model_type"),
                                      HEED_MAY("num_labels", INT, labels),
                                      HEED_KNOWN("problem_type"),
                                      HEED_KNOWN("chunk_size_feed_forward"),
+                                     HEED_KNOWN("_num_labels"), /* of files before 2020 */
+                                     HEED_KNOWN("task_specific_params"),
+                                     HEED_KNOWN("tokenizer_class"),
+                                     HEED_KNOWN("gradient_checkpointing"),
+                                     HEED_KNOWN("output_past"),
+                                     HEED_KNOWN("prefix"),
                                      HEED_KNOWN("heed_version"),
                                      {0}};
-
-const heed_key heed_generation_keys[] = {HEED_MAY("num_beams", INT, beam),
-                                         HEED_MAY("max_length", INT, max_length),
-                                         HEED_MAY("min_length", INT, min_length),
-                                         HEED_MAY("length_penalty", NUMBER, length_penalty),
-                                         HEED_MAY("early_stopping", STOP, stop),
-                                         HEED_MAY("renormalize_logits", BOOL, renormalize),
-                                         HEED_MAY("pad_token_id", ID, pad),
-                                         HEED_MAY("bos_token_id", ID, bos),
-                                         HEED_MAY("eos_token_id", ID, eos),
-                                         HEED_MAY("forced_eos_token_id", ID, forced_eos),
-                                         HEED_MAY("decoder_start_token_id", ID, decoder_start),
-                                         HEED_KNOWN("bad_words_ids"),
-                                         HEED_KNOWN("_from_model_config"),
-                                         HEED_KNOWN("do_sample"),
-                                         {0}};
 
 static bool find_named(const named *table, const char *key, const char *name, int *value,
                        heed_error *err) {
@@ -88,6 +78,15 @@ static bool find_named(const named *table, const char *key, const char *name, in
             return true;
         }
     return heed_fail(err, HEED_VALUE, "key '%s': '%s' is not known here", key, name);
+}
+
+bool heed_act_named(const char *name, heed_act_kind *act) {
+    for (const named *n = acts; n->name; n++)
+        if (!strcmp(n->name, name)) {
+            *act = (heed_act_kind)n->value;
+            return true;
+        }
+    return false;
 }
 
 static const char *name_of(const named *table, int value) {
@@ -113,6 +112,8 @@ static bool token_id(const json_t *v, const char *key, int32_t *out, heed_error 
 static bool read_id(const json_t *root, const heed_key *k, heed_config *c, int32_t *out,
                     heed_error *err) {
     const json_t *v = heed_json_find(root, k->key);
+    if (v && json_is_null(v))
+        *out = -1; /* not what the family takes it for where it is left out */
     if (!v || json_is_null(v))
         return true;
     if (!json_is_array(v) || k->at != HEED_AT(eos))
@@ -152,11 +153,20 @@ static char *compact(const json_t *v) {
     return json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
 }
 
+/* 1 for 1.0. */
+static bool same_number(const json_t *v, const char *only) {
+    json_t *wanted = json_loads(only, JSON_DECODE_ANY, NULL);
+    double a = json_number_value(v), b = json_number_value(wanted);
+    bool same = json_is_number(v) && json_is_number(wanted) && !(a < b) && !(a > b);
+    json_decref(wanted);
+    return same;
+}
+
 static bool read_only(const json_t *v, const heed_key *k, heed_error *err) {
     char *have = compact(v);
     if (!have)
         return heed_fail(err, HEED_NOMEM, "no memory to read key '%s'", k->key);
-    bool fine = !strcmp(have, k->only) ||
+    bool fine = !strcmp(have, k->only) || same_number(v, k->only) ||
                 heed_fail(err, HEED_VALUE, "key '%s' is %.60s, only %s is possible here", k->key,
                           have, k->only);
     free(have);

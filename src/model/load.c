@@ -39,7 +39,8 @@ static bool choose_head(heed_model *m, const json_t *root, heed_error *err) {
     while (a->name && name && strcmp(a->name, name) != 0)
         a++;
     if (name && a->name) {
-        m->config.kind = m->family->kind;
+        const char *alone = m->family->encoder_alone;
+        m->config.kind = alone && !strcmp(name, alone) ? HEED_ENCODER : m->family->kind;
         m->config.head = a->head == HEED_HEAD_TWO ? HEED_HEAD_SEQUENCES : a->head;
         m->config.pooler = a->pooler;
         m->config.two_heads = a->head == HEED_HEAD_TWO;
@@ -66,14 +67,28 @@ static bool read_config(heed_model *m, const char *folder, heed_error *err) {
     if (fine && m->family->defaults)
         m->family->defaults(&m->config);
     if (fine) {
-        const heed_key *tables[HEED_TABLES + 3] = {heed_generation_keys, heed_common_keys};
+        const heed_key *tables[HEED_TABLES + 4] = {heed_generation_keys, heed_generation_more_keys,
+                                                   heed_common_keys};
         for (int i = 0; m->family->keys[i]; i++)
-            tables[i + 2] = m->family->keys[i];
+            tables[i + 3] = m->family->keys[i];
         fine = heed_keys_read(root, "config.json", tables, &m->config, err) &&
                m->family->finish(&m->config, err);
     }
     json_decref(root);
     return fine;
+}
+
+/* Where there is a generation_config.json, config.json has no say about the search. */
+static void forget_search(heed_config *c) {
+    const heed_config base = heed_config_base();
+    c->beam = base.beam;
+    c->max_length = base.max_length;
+    c->min_length = base.min_length;
+    c->length_penalty = base.length_penalty;
+    c->stop = base.stop;
+    c->renormalize = base.renormalize;
+    c->no_repeat = c->max_new = c->bans = 0;
+    c->forced_bos = c->forced_eos = -1;
 }
 
 static bool read_generation(heed_model *m, const char *folder, heed_error *err) {
@@ -85,7 +100,9 @@ static bool read_generation(heed_model *m, const char *folder, heed_error *err) 
     json_t *root = heed_json_read(heed_model_host(m), path, CONFIG_LIMIT, err);
     if (!root)
         return false;
-    const heed_key *tables[] = {heed_generation_keys, heed_common_keys, NULL};
+    const heed_key *tables[] = {heed_generation_keys, heed_generation_more_keys, heed_common_keys,
+                                NULL};
+    forget_search(&m->config);
     bool fine = heed_keys_read(root, "generation_config.json", tables, &m->config, err);
     json_decref(root);
     return fine;
@@ -219,10 +236,14 @@ static bool nothing_left(const heed_model *m, const bool *used, heed_error *err)
                      first);
 }
 
-static bool load_weights(heed_model *m, const char *folder, heed_error *err) {
+static bool open_tensors(heed_model *m, const char *folder, heed_error *err) {
     m->tensors = heed_tensors_open(heed_model_host(m), folder, err);
-    if (!m->tensors)
-        return false;
+    if (m->tensors && m->family->look)
+        m->family->look(m->tensors, &m->config);
+    return m->tensors != NULL;
+}
+
+static bool load_weights(heed_model *m, heed_error *err) {
     bool *used =
         heed_alloc(heed_model_host(m), (size_t)heed_tensors_count(m->tensors), sizeof *used, err);
     m->stored = heed_alloc(heed_model_host(m), (size_t)heed_weights_count(m->weights),
@@ -239,6 +260,6 @@ bool heed_model_load(heed_model *m, const char *folder, heed_error *err) {
     if (!heed_is_folder(folder))
         return heed_fail(err, HEED_FILE, "there is no such folder");
     return read_config(m, folder, err) && read_generation(m, folder, err) &&
-           read_tokenizer(m, folder, err) && heed_model_declare(m, err) &&
-           load_weights(m, folder, err);
+           read_tokenizer(m, folder, err) && open_tensors(m, folder, err) &&
+           heed_model_declare(m, err) && load_weights(m, err);
 }

@@ -5,6 +5,14 @@
  */
 #include "model/family.h"
 
+/* What the class of transformers has where config.json leaves a key out. */
+static void defaults(heed_config *c) {
+    heed_bart_defaults(c);
+    c->pad = c->decoder_start = 58100;
+    c->bos = -1;
+    c->eos = c->forced_eos = 0;
+}
+
 static bool finish(heed_config *c, heed_error *err) {
     (void)err;
     heed_bart_finish(c, false);
@@ -17,13 +25,15 @@ static bool expresses(const heed_config *c, char *why, size_t size) {
 
 static const heed_architecture architectures[] = {{"MarianMTModel", HEED_HEAD_VOCAB, false}, {0}};
 
-const heed_family heed_family_marian = {.type = "marian",
-                                        .kind = HEED_ENCODER_DECODER,
-                                        .architectures = architectures,
-                                        .keys = (const heed_key *const[]){heed_bart_keys, NULL},
-                                        .finish = finish,
-                                        .expresses = expresses,
-                                        .record = heed_record_encoder_decoder,
-                                        .weights = heed_bart_weights,
-                                        .values = heed_bart_values,
-                                        .unused = heed_bart_unused};
+const heed_family heed_family_marian = {
+    .type = "marian",
+    .kind = HEED_ENCODER_DECODER,
+    .architectures = architectures,
+    .defaults = defaults,
+    .keys = (const heed_key *const[]){heed_bart_keys, heed_bart_table_keys, NULL},
+    .finish = finish,
+    .expresses = expresses,
+    .record = heed_record_encoder_decoder,
+    .weights = heed_bart_weights,
+    .values = heed_bart_values,
+    .unused = heed_bart_unused};

@@ -48,7 +48,8 @@ bool heed_model_declare(heed_model *m, heed_error *err) {
 }
 
 static bool ids_in_vocab(const heed_config *c, heed_error *err) {
-    const int32_t ids[] = {c->pad, c->bos, c->eos, c->unk, c->decoder_start, c->forced_eos};
+    const int32_t ids[] = {c->pad,           c->bos,        c->eos,       c->unk,
+                           c->decoder_start, c->forced_eos, c->forced_bos};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (ids[i] >= c->vocab)
             return heed_fail(err, HEED_VALUE, "token id %d is outside the vocabulary of %" PRId64,
@@ -145,9 +146,9 @@ heed_place heed_model_place(const heed_model *m) {
 bool heed_model_must_be(const heed_model *m, heed_model_kind kind, const char *what,
                         heed_error *err) {
     static const char *const names[] = {"an encoder-decoder", "a decoder", "an encoder"};
-    return m->family->kind == kind ||
+    return m->config.kind == kind ||
            heed_fail(err, HEED_VALUE, "%s takes %s, family '%s' is %s", what, names[kind],
-                     m->family->type, names[m->family->kind]);
+                     m->family->type, names[m->config.kind]);
 }
 
 /* The file's name of a weight, NULL where it came from none. */
@@ -179,5 +180,6 @@ int heed_model_weight_shape(const heed_model *m, const heed_weight_entry *w,
 }
 
 bool heed_model_value_name(const heed_model *m, const char *ours, char *theirs, size_t size) {
-    return heed_renamed(m->family->values, ours, 0, theirs, size);
+    bool alone = m->config.kind != m->family->kind; /* the encoder of both */
+    return heed_renamed(alone ? heed_encoder_values : m->family->values, ours, 0, theirs, size);
 }

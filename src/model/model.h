@@ -33,7 +33,7 @@ typedef struct {
     double at[HEED_ROPE_PAIRS];
 } heed_rope_list; /* longrope: a number for each pair of a head that turns */
 
-enum { HEED_ENDS = 8, HEED_WINDOWED = 256 };
+enum { HEED_ENDS = 8, HEED_WINDOWED = 256, HEED_BANNED = 16 };
 
 /* Everything a family needs to record itself; filled from config.json or from a recipe. */
 typedef struct {
@@ -76,15 +76,23 @@ typedef struct {
     bool norm_weights;    /* OPT: norms have weights */
     bool scale_attention; /* GPT-2: scores over the square root of the head's width */
     bool scale_by_layer;  /* GPT-2: and over the layer's number, from 1 */
+    bool scale_output;    /* T5: rows times width^-0.5 before the output matrix */
+    bool own_buckets;     /* umT5: a table of distances for each layer */
+    bool labels_wrap;     /* mBART: decoder inputs made from labels begin with their last token */
     int32_t pad, bos, eos, unk, decoder_start, forced_eos; /* -1: none */
+    int32_t forced_bos;     /* the first token that is generated; -1: any */
     int32_t end[HEED_ENDS]; /* where several tokens end a text: all of them, eos first */
     int64_t ends;           /* 0: eos alone */
     /* How to generate by default (generation_config.json). */
     int64_t beam, max_length,
         min_length; /* max_length counts the start token, as in transformers */
     double length_penalty;
-    heed_stop stop;   /* early_stopping */
-    bool renormalize; /* renormalize_logits */
+    heed_stop stop;              /* early_stopping */
+    bool renormalize;            /* renormalize_logits */
+    int64_t no_repeat;           /* no_repeat_ngram_size; 0: all may come again */
+    int64_t max_new;             /* max_new_tokens, which counts no start token; 0: max_length */
+    int32_t banned[HEED_BANNED]; /* bad_words_ids and suppress_tokens */
+    int64_t bans;
 } heed_config;
 
 /* The defaults of the 2017 base model: width 512, 8 heads, feed-forward 2048, 6+6 layers, dropout

@@ -96,6 +96,17 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
         "$(tr '\r' '\n' <wide.txt | grep '^update [0-9]*/60' | grep -v valid | awk 'length > 39')"
 fi
 
+# ---- Tokens that are given ----
+
+printf '[[5, 9, 4, 7, 2], [11, 3, 2]]' >m2m.json
+m2m() { "$heed" translate "$golden/m2m_100-beam" --ids m2m.json "$@"; }
+expect "the model's first token" '15 15' "$(m2m | cut -d ' ' -f 1 | xargs)"
+expect 'another first token' '14 14' "$(m2m --first 14 | cut -d ' ' -f 1 | xargs)"
+mbart() { "$heed" translate "$golden/mbart-beam" --ids m2m.json "$@"; }
+[ "$(mbart --start 9)" != "$(mbart)" ] || { echo 'the start token changes nothing'; bad=1; }
+expect 'no token twice' '' "$(m2m --no-repeat 1 | awk '{ for (i = 1; i <= NF; i++)
+    if (seen[NR, $i]++) print }')"
+
 # ---- Token ids ----
 
 "$heed" tokenize model zh.txt --ids >ids.txt

@@ -8,7 +8,11 @@
 #include "file/json.h"
 #include "generate/translate.h"
 
+#include <dirent.h>
 #include <math.h>
+
+#define ROOT "tests/golden/"
+enum { MOST = 40 };
 
 static heed_translate_options options_of(const json_t *o, const heed_model *model) {
     heed_error err = {0};
@@ -18,6 +22,7 @@ static heed_translate_options options_of(const json_t *o, const heed_model *mode
     assert_true(heed_json_opt_int(o, "num_return_sequences", &out.n_best, &err));
     assert_true(heed_json_opt_int(o, "max_length", &out.max_length, &err));
     assert_true(heed_json_opt_int(o, "min_length", &out.min_length, &err));
+    assert_true(heed_json_opt_int(o, "no_repeat_ngram_size", &out.no_repeat, &err));
     assert_true(heed_json_opt_number(o, "length_penalty", &out.length_penalty, &err));
     assert_true(heed_json_opt_bool(o, "renormalize_logits", &out.renormalize, &err));
     out.stop = json_is_string(early) ? HEED_STOP_NEVER
@@ -64,7 +69,7 @@ static void one_search(heed_model *model, const json_t *search, const char *wher
     assert_true(heed_translate_ids(t, id, start, n, &out, &err));
     assert_int_equal(json_array_size(ids), n * o.n_best);
     for (int64_t i = 0; i < n * o.n_best; i++) {
-        char what[300];
+        char what[400];
         snprintf(what, sizeof what, "%s, answer %d", where, (int)i);
         compare(&out.item[i], json_array_get(ids, (size_t)i), json_array_get(scores, (size_t)i),
                 what);
@@ -75,7 +80,7 @@ static void one_search(heed_model *model, const json_t *search, const char *wher
 
 static void folder_on(const char *path, const char *isa) {
     heed_error err = {0};
-    char file[200], where[250];
+    char file[260], where[350];
     snprintf(file, sizeof file, "%s/generate.json", path);
     heed_engine *engine = heed_engine_new(NULL, 2, isa, &err);
     if (!engine) { /* not on this machine, or not in this build */
@@ -103,17 +108,38 @@ static void folder(const char *path) {
     }
 }
 
-static void marian(void **state) {
-    (void)state;
-    folder("tests/golden/marian-beam");
+/* Every tests/golden/NAME-beam is a test. */
+static void one(void **state) {
+    char path[200];
+    snprintf(path, sizeof path, ROOT "%s", (const char *)*state);
+    folder(path);
 }
 
-static void pegasus(void **state) {
-    (void)state;
-    folder("tests/golden/pegasus-beam");
+static bool is_ours(const char *name) {
+    size_t n = strlen(name);
+    return n > 5 && n < 80 && strcmp(name + n - 5, "-beam") == 0;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const struct CMUnitTest *)a)->name, ((const struct CMUnitTest *)b)->name);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(marian), cmocka_unit_test(pegasus)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static char name[MOST][80];
+    struct CMUnitTest tests[MOST];
+    size_t n = 0;
+    DIR *root = opendir(ROOT);
+    for (struct dirent *e; root && n < MOST && (e = readdir(root));) {
+        if (!is_ours(e->d_name)) {
+            continue;
+        }
+        snprintf(name[n], sizeof name[n], "%.79s", e->d_name);
+        tests[n] = (struct CMUnitTest){.name = name[n], .test_func = one, .initial_state = name[n]};
+        n++;
+    }
+    if (root) {
+        closedir(root);
+    }
+    qsort(tests, n, sizeof *tests, by_name);
+    return n < 2 ? 1 : _cmocka_run_group_tests("golden", tests, n, NULL, NULL);
 }
