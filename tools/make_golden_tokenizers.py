@@ -5,7 +5,7 @@ components.json, sentences.json and sweeps.json there. With `live TEST FILE.json
 texts for those tokenizers; TEST is the program of tests/text/golden.c.
 The tokenizers in tests/golden/tokenizer that heed has trained are made by tests/text/train.c with
 HEED_WRITE_GOLDEN=1, after the first of these and before the second.
-Needs: tokenizers==0.23.3
+Needs: tokenizers==0.23.3 sentencepiece==0.2.3 protobuf
 SPDX-License-Identifier: MIT
 """
 
@@ -22,6 +22,7 @@ import tokenizers
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 
 from tokenizer_cases import HARD, SPELL, components, whole
+from tokenizer_cases_more import more_components
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "tests/golden/tokenizer"
@@ -147,19 +148,42 @@ def texts(count, seed, corpus):
     return out
 
 
+def byte_places(text):
+    """Of each character where it begins, and where the text ends."""
+    out = [0]
+    for c in text:
+        out.append(out[-1] + len(c.encode()))
+    return out
+
+
+def places(got, texts):
+    """A check sum of each token's place, in bytes of its text, and type."""
+    of = [byte_places(text) for text in texts]
+    out = []
+    for number, (begin, end), kind in zip(
+        got.sequence_ids, got.offsets, got.type_ids, strict=True
+    ):
+        at = of[number or 0]
+        out.append(f"{at[min(begin, len(at) - 1)]}-{at[min(end, len(at) - 1)]}:{kind}")
+    return zlib.crc32(" ".join(out).encode())
+
+
 def answer(tokenizer, inputs):
-    """ids and texts; None where the library refuses to encode."""
-    ids, plain, full = [], [], []
+    """ids, places and texts; None where the library refuses to encode. A list is a pair."""
+    out = {"ids": [], "places": [], "plain": [], "full": []}
     for text in inputs:
+        texts = text if isinstance(text, list) else [text]
         try:
-            got = tokenizer.encode(text).ids
+            got = tokenizer.encode(*texts)
         except Exception:  # it raises plain Exception
-            ids, plain, full = ids + [None], plain + [None], full + [None]
+            for values in out.values():
+                values.append(None)
             continue
-        ids.append(got)
-        plain.append(tokenizer.decode(got))
-        full.append(tokenizer.decode(got, skip_special_tokens=False))
-    return {"ids": ids, "plain": plain, "full": full}
+        out["ids"].append(got.ids)
+        out["places"].append(places(got, texts))
+        out["plain"].append(tokenizer.decode(got.ids))
+        out["full"].append(tokenizer.decode(got.ids, skip_special_tokens=False))
+    return out
 
 
 # ---- Sweeps ------------------------------------------------------------------------------------
@@ -262,7 +286,7 @@ def main(args):
     if args[:1] == ["live"]:
         return live(args[1], args[2:])
     cases = []
-    for name, parts, inputs in components():
+    for name, parts, inputs in [*components(), *more_components()]:
         file = whole(parts)
         got = answer(Tokenizer.from_str(json.dumps(file)), inputs)
         file["model"] = "spell" if file["model"] == SPELL else file["model"]
