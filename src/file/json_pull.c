@@ -16,6 +16,14 @@ void heed_pull_free(heed_pull *p) {
     heed_buf_free(&p->scratch);
 }
 
+size_t heed_pull_quotes(const heed_pull *p) {
+    size_t quotes = 0;
+    for (size_t i = 0; i < p->text.n; i++) {
+        quotes += p->text.s[i] == '"';
+    }
+    return quotes;
+}
+
 /* Refuses, and says in which line of the span. */
 static bool fail(heed_pull *p, const char *why) {
     size_t line = 1;

@@ -27,6 +27,8 @@ typedef struct {
 } heed_pull;
 
 void heed_pull_free(heed_pull *pull);
+/* How many quotes the text has: two for each string, at least. */
+size_t heed_pull_quotes(const heed_pull *pull);
 /* "an object", "a string", "an integer" ...: the value that comes next, as heed_json_kind says. */
 const char *heed_pull_kind(heed_pull *pull);
 /* Passes the bracket that opens a list or an object ('[' or '{'). */

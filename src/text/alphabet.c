@@ -88,8 +88,9 @@ static bool add_letters(heed_train *train, const heed_number_map *counts) {
     }
     size_t n = 0;
     for (size_t i = 0; i < counts->slots; i++) {
-        if (counts->slot[i].key != UINT64_MAX) {
-            letters[n++] = (letter){(uint32_t)counts->slot[i].key, (int64_t)counts->slot[i].value};
+        if (counts->slot[i].key != 0) { /* which is the code point plus 1 */
+            letters[n++] =
+                (letter){(uint32_t)counts->slot[i].key - 1, (int64_t)counts->slot[i].value};
             train->stats.characters += counts->slot[i].value;
         }
     }

@@ -15,70 +15,124 @@
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-/* The id of a token that merge number `rank` names; -1, with an error, where there is none. */
-static int32_t find_token(const heed_bpe *b, uint32_t rank, heed_line token, heed_error *err) {
-    int32_t id = heed_vocab_find(b->tokenizer, token.s, token.n);
+enum { WAITING = 16 };
+
+/* The list while it is read. Merges make the tokens of the vocabulary one by one, mostly in the
+ * order of their ids: the one behind the last is looked at before all are searched. */
+typedef struct {
+    heed_bpe *model;
+    heed_pull pull;
+    heed_buf left, both;
+    uint32_t rank;
+    int32_t last; /* what the merge before made */
+    struct {
+        uint64_t pair, value;
+    } waiting[WAITING]; /* for their places in the table to come from memory */
+    size_t n;
+} merges;
+
+/* The id of a token; -1, with an error, where there is none. */
+static int32_t find_token(merges *m, heed_line token) {
+    int32_t id = heed_vocab_map_find(&m->model->tokenizer->ids, token.s, token.n);
     if (id < 0) {
-        heed_fail(err, HEED_FILE, "merges.%u: token '%.*s' is not in vocab", rank, (int)token.n,
-                  token.s);
+        heed_fail(m->pull.err, HEED_FILE, "merges.%u: token '%.*s' is not in vocab", m->rank,
+                  (int)token.n, token.s);
     }
     return id;
 }
 
-static bool put_merge(heed_bpe *b, uint32_t rank, heed_line left, heed_line right, heed_line both,
-                      heed_error *err) {
-    int32_t a = find_token(b, rank, left, err), c = find_token(b, rank, right, err);
-    int32_t id = find_token(b, rank, both, err);
+static int32_t find_made(merges *m, heed_line token) {
+    const heed_tokenizer *t = m->model->tokenizer;
+    size_t next = (size_t)m->last + 1;
+    if (next < t->n_pieces && t->piece[next].model && t->piece[next].n == token.n &&
+        memcmp(t->piece[next].text, token.s, token.n) == 0) {
+        return (int32_t)next;
+    }
+    return find_token(m, token);
+}
+
+/* Of a pair that comes twice the later merge counts. */
+static bool put_waiting(merges *m) {
+    for (size_t i = 0; i < m->n; i++) {
+        uint64_t *value = heed_number_map_put(&m->model->merges, m->waiting[i].pair, m->pull.err);
+        if (!value) {
+            return false;
+        }
+        *value = m->waiting[i].value;
+    }
+    m->n = 0;
+    return true;
+}
+
+static bool put_merge(merges *m, heed_line left, heed_line right, heed_line both) {
+    int32_t a = find_token(m, left), c = find_token(m, right), id = find_made(m, both);
     if (a < 0 || c < 0 || id < 0) {
         return false;
     }
-    uint64_t *value =
-        heed_number_map_put(&b->merges, heed_key_of_two((uint32_t)a, (uint32_t)c), err);
-    if (value) { /* of a pair that comes twice the later one counts */
-        *value = heed_key_of_two(rank, (uint32_t)id);
-    }
-    return value != NULL;
+    m->last = id;
+    uint64_t pair = heed_key_of_two((uint32_t)a, (uint32_t)c);
+    heed_number_map_prefetch(&m->model->merges, pair);
+    m->waiting[m->n].pair = pair;
+    m->waiting[m->n++].value = heed_key_of_two(m->rank, (uint32_t)id);
+    return m->n < WAITING || put_waiting(m);
 }
 
-static bool add_merge(heed_bpe *b, uint32_t rank, heed_line left, heed_line right,
-                      heed_error *err) {
-    heed_buf both = {.host = b->tokenizer->host};
-    if (right.n < b->prefix.n) {
-        return heed_fail(err, HEED_FILE,
-                         "merges.%u: '%.*s' is shorter than continuing_subword_prefix '%.*s'", rank,
-                         (int)right.n, right.s, (int)b->prefix.n, b->prefix.s);
+static bool add_merge(merges *m, heed_line left, heed_line right) {
+    heed_line prefix = m->model->prefix;
+    if (right.n < prefix.n) {
+        return heed_fail(m->pull.err, HEED_FILE,
+                         "merges.%u: '%.*s' is shorter than continuing_subword_prefix '%.*s'",
+                         m->rank, (int)right.n, right.s, (int)prefix.n, prefix.s);
     }
-    heed_buf_add(&both, left.s, left.n);
-    bool ok = heed_buf_add(&both, right.s + b->prefix.n, right.n - b->prefix.n)
-                  ? put_merge(b, rank, left, right, (heed_line){both.data, both.n}, err)
-                  : heed_fail(err, HEED_NOMEM, "out of memory: merge %u", rank);
-    heed_buf_free(&both);
-    return ok;
+    m->both.n = 0;
+    heed_buf_add(&m->both, left.s, left.n);
+    return heed_buf_add(&m->both, right.s + prefix.n, right.n - prefix.n)
+               ? put_merge(m, left, right, (heed_line){m->both.data, m->both.n})
+               : heed_fail(m->pull.err, HEED_NOMEM, "out of memory: merge %u", m->rank);
 }
 
-/* "left right", or ["left", "right"]. */
-static bool read_merge(heed_bpe *b, uint32_t rank, heed_pull *p, heed_buf *left) {
+/* ["left", "right"] */
+static bool read_pair(merges *m) {
     heed_line text, right;
     bool more = true;
-    if (strcmp(heed_pull_kind(p), "an array") == 0) {
-        left->n = 0;
-        return heed_pull_open(p, '[') && heed_pull_string(p, &text) &&
-               (heed_buf_add(left, text.s, text.n) ||
-                heed_fail(p->err, HEED_NOMEM, "out of memory: merge %u", rank)) &&
-               heed_pull_more(p, '[', false, &more) && more && heed_pull_string(p, &right) &&
-               heed_pull_more(p, '[', false, &more) && !more &&
-               add_merge(b, rank, (heed_line){left->data, left->n}, right, p->err);
+    m->left.n = 0;
+    return heed_pull_open(&m->pull, '[') && heed_pull_string(&m->pull, &text) &&
+           (heed_buf_add(&m->left, text.s, text.n) ||
+            heed_fail(m->pull.err, HEED_NOMEM, "out of memory: merge %u", m->rank)) &&
+           heed_pull_more(&m->pull, '[', false, &more) && more &&
+           heed_pull_string(&m->pull, &right) && heed_pull_more(&m->pull, '[', false, &more) &&
+           !more && add_merge(m, (heed_line){m->left.data, m->left.n}, right);
+}
+
+/* "left right" */
+static bool read_line(merges *m) {
+    heed_line text;
+    if (!heed_pull_string(&m->pull, &text)) {
+        return false;
     }
-    const char *space = NULL;
-    if (heed_pull_string(p, &text)) {
-        space = memchr(text.s, ' ', text.n);
-    }
+    const char *space = memchr(text.s, ' ', text.n);
     size_t n = space ? (size_t)(space - text.s) : 0;
     if (!space || memchr(space + 1, ' ', text.n - n - 1)) {
         return false;
     }
-    return add_merge(b, rank, (heed_line){text.s, n}, (heed_line){space + 1, text.n - n - 1},
-                     p->err);
+    return add_merge(m, (heed_line){text.s, n}, (heed_line){space + 1, text.n - n - 1});
+}
+
+static bool read_list(merges *m) {
+    heed_pull *p = &m->pull;
+    bool more = true;
+    size_t most = p->text.n / 6; /* "a b", takes six bytes */
+    if (!heed_pull_open(p, '[')) {
+        return false;
+    }
+    bool pairs = strcmp(heed_pull_kind(p), "an array") == 0;
+    size_t n = heed_pull_quotes(p) / (pairs ? 4 : 2);
+    bool ok = heed_number_map_reserve(&m->model->merges, n < most ? n : most, p->err);
+    for (; ok && more; m->rank += ok && more) {
+        ok = heed_pull_more(p, '[', m->rank == 0, &more) &&
+             (!more || (pairs ? read_pair(m) : read_line(m)));
+    }
+    return ok;
 }
 
 static bool read_merges(heed_bpe *b, const json_t *json, heed_error *err) {
@@ -87,20 +141,17 @@ static bool read_merges(heed_bpe *b, const json_t *json, heed_error *err) {
     }
     const heed_host *host = b->tokenizer->host;
     heed_error why = {0};
-    heed_pull p = {.text = b->tokenizer->merges_json, .scratch.host = host, .err = &why};
-    heed_buf left = {.host = host};
-    bool more = true, ok = heed_pull_open(&p, '[');
-    uint32_t rank = 0;
-    for (; ok && more; rank += ok && more) {
-        ok = heed_pull_more(&p, '[', rank == 0, &more) && (!more || read_merge(b, rank, &p, &left));
-    }
+    merges m = {.model = b, .left.host = host, .both.host = host, .last = -1};
+    m.pull = (heed_pull){.text = b->tokenizer->merges_json, .scratch.host = host, .err = &why};
+    bool ok = read_list(&m) && put_waiting(&m);
     if (!ok && (why.code == HEED_OK || strncmp(why.text, "line ", 5) == 0)) {
-        heed_fail(err, HEED_FILE, "merges.%u: wanted two tokens with a space between", rank);
+        heed_fail(err, HEED_FILE, "merges.%u: wanted two tokens with a space between", m.rank);
     } else if (!ok) {
         heed_fail(err, why.code, "%s", why.text);
     }
-    heed_pull_free(&p);
-    heed_buf_free(&left);
+    heed_pull_free(&m.pull);
+    heed_buf_free(&m.left);
+    heed_buf_free(&m.both);
     return ok;
 }
 

@@ -5,13 +5,28 @@
 #include "text/number_map.h"
 
 enum { FIRST_SLOTS = 16 };
-static const uint64_t EMPTY = UINT64_MAX;
+static const uint64_t EMPTY = 0;
 
-/* The key's slot, or the empty one where it belongs. The high half of the product is well mixed. */
-static size_t seek(const heed_number_map *pairs, uint64_t key) {
+/* Where the search for a key begins. The high half of the product is well mixed. */
+static size_t first_of(const heed_number_map *pairs, uint64_t key) {
     uint64_t mixed = (key ^ key >> 29) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t mask = pairs->slots - 1, at = (size_t)(mixed >> 32) & mask;
-    while (pairs->slot[at].key != EMPTY && pairs->slot[at].key != key) {
+    return (size_t)(mixed >> 32) & (pairs->slots - 1);
+}
+
+void heed_number_map_prefetch(const heed_number_map *pairs, uint64_t key) {
+#ifdef __GNUC__
+    if (pairs->slots > 0) {
+        __builtin_prefetch(&pairs->slot[first_of(pairs, key)], 1);
+    }
+#else
+    (void)pairs, (void)key;
+#endif
+}
+
+/* The key's slot, or the empty one where it belongs. */
+static size_t seek(const heed_number_map *pairs, uint64_t key) {
+    size_t mask = pairs->slots - 1, at = first_of(pairs, key);
+    while (pairs->slot[at].key != EMPTY && pairs->slot[at].key != key + 1) {
         at = (at + 1) & mask;
     }
     return at;
@@ -22,37 +37,41 @@ const uint64_t *heed_number_map_find(const heed_number_map *pairs, uint64_t key)
         return NULL;
     }
     const heed_number_entry *found = &pairs->slot[seek(pairs, key)];
-    return found->key == key ? &found->value : NULL;
+    return found->key == key + 1 ? &found->value : NULL;
 }
 
-static bool rehash(heed_number_map *pairs, heed_error *err) {
+static bool rehash(heed_number_map *pairs, size_t slots, heed_error *err) {
     heed_number_map old = *pairs;
-    size_t slots = old.slots ? old.slots * 2 : FIRST_SLOTS;
     heed_number_entry *slot = heed_alloc(pairs->host, slots, sizeof *slot, err);
     if (!slot) {
         return false;
-    }
-    for (size_t i = 0; i < slots; i++) {
-        slot[i].key = EMPTY;
     }
     pairs->slot = slot;
     pairs->slots = slots;
     for (size_t i = 0; i < old.slots; i++) {
         if (old.slot[i].key != EMPTY) {
-            slot[seek(pairs, old.slot[i].key)] = old.slot[i];
+            slot[seek(pairs, old.slot[i].key - 1)] = old.slot[i];
         }
     }
     heed_free(pairs->host, old.slot);
     return true;
 }
 
+bool heed_number_map_reserve(heed_number_map *pairs, size_t n, heed_error *err) {
+    size_t slots = pairs->slots ? pairs->slots : FIRST_SLOTS;
+    while (slots / 3 * 2 < n) {
+        slots *= 2;
+    }
+    return slots == pairs->slots || rehash(pairs, slots, err);
+}
+
 uint64_t *heed_number_map_put(heed_number_map *pairs, uint64_t key, heed_error *err) {
-    if (pairs->slots < 2 * (pairs->n + 1) && !rehash(pairs, err)) {
+    if (pairs->slots / 3 * 2 < pairs->n + 1 && !heed_number_map_reserve(pairs, pairs->n + 1, err)) {
         return NULL;
     }
     heed_number_entry *at = &pairs->slot[seek(pairs, key)];
     if (at->key == EMPTY) {
-        *at = (heed_number_entry){key, 0};
+        *at = (heed_number_entry){key + 1, 0};
         pairs->n++;
     }
     return &at->value;

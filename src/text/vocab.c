@@ -23,14 +23,16 @@ bool heed_vocab_add(heed_tokenizer *t, const char *text, size_t n, int64_t id, b
         return heed_fail(err, HEED_FILE, "tokens '%s' and '%.*s' have the same id %" PRId64,
                          t->piece[at].text, (int)n, text, id);
     }
-    int32_t known = heed_vocab_map_find(&t->ids, text, n);
-    if (known >= 0) {
-        return heed_fail(err, HEED_FILE, "token '%s' has two ids, %" PRId32 " and %" PRId64,
-                         t->piece[known].text, known, id);
-    }
     const char *copy = heed_region_text(&t->region, text, n, err);
-    if (!copy || heed_vocab_map_put(&t->ids, copy, n, (int32_t)id, err) < 0 ||
-        !heed_reserve(t->host, (void **)&t->piece, &t->cap_pieces, at + 1, sizeof *t->piece, err)) {
+    int32_t known = copy ? heed_vocab_map_put(&t->ids, copy, n, (int32_t)id, err) : -1;
+    if (known < 0) {
+        return false;
+    }
+    if (known != (int32_t)id) {
+        return heed_fail(err, HEED_FILE, "token '%s' has two ids, %" PRId32 " and %" PRId64, copy,
+                         known, id);
+    }
+    if (!heed_reserve(t->host, (void **)&t->piece, &t->cap_pieces, at + 1, sizeof *t->piece, err)) {
         return false;
     }
     t->piece[at] = (heed_piece){.text = copy, .n = n, .model = model};
@@ -59,7 +61,9 @@ bool heed_vocab_read(heed_tokenizer *t, const json_t *json, heed_error *err) {
         return false;
     }
     heed_pull p = {.text = t->vocab_json, .scratch.host = t->host, .err = err};
-    bool more = true, ok = heed_pull_open(&p, '{');
+    size_t most = p.text.n / 6, tokens = heed_pull_quotes(&p) / 2; /* "a":0, takes six bytes */
+    bool more = true, ok = heed_vocab_map_reserve(&t->ids, tokens < most ? tokens : most, err) &&
+                           heed_pull_open(&p, '{');
     for (bool first = true; ok && more; first = false) {
         ok = heed_pull_more(&p, '{', first, &more) && (!more || read_entry(t, &p));
     }

@@ -7,77 +7,84 @@
 
 #include "base/error.h"
 
-enum { FIRST_SLOTS = 64 };
+enum { FIRST_SLOTS = 64, HEAD = 8 };
 
-/* Bytes 0 to 7 at s as one number; n of them are there. */
-static uint64_t load(const char *s, size_t n) {
+/* The first bytes of s as one number, as they lie in memory; n of them are there. */
+static uint64_t head_of(const char *s, size_t n) {
     uint64_t word = 0;
+    if (n >= HEAD) {
+        memcpy(&word, s, HEAD);
+        return word;
+    }
+    if (n >= 4) { /* two numbers that overlap, so that no byte is taken alone */
+        uint32_t first, last;
+        memcpy(&first, s, 4);
+        memcpy(&last, s + n - 4, 4);
+        return first | (uint64_t)last << 8 * (n - 4);
+    }
     for (size_t i = 0; i < n; i++) {
-        word = word << 8 | (unsigned char)s[i];
+        word |= (uint64_t)(unsigned char)s[i] << 8 * i;
     }
     return word;
 }
 
-static uint64_t hash_of(const char *s, size_t n) {
+static uint64_t hash_of(const char *s, size_t n, uint64_t head) {
     const uint64_t mix = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t h = n * mix;
-    for (; n >= 8; s += 8, n -= 8) {
-        uint64_t word;
-        memcpy(&word, s, 8);
-        h = (h ^ word) * mix;
-        h ^= h >> 32;
+    uint64_t h = (n * mix ^ head) * mix;
+    for (; n > HEAD; n -= n < 2 * HEAD ? n - HEAD : HEAD) {
+        s += n < 2 * HEAD ? n - HEAD : HEAD; /* the last eight overlap those before */
+        h = (h ^ h >> 32 ^ head_of(s, HEAD)) * mix;
     }
-    h = (h ^ load(s, n)) * mix;
     h = (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
     return h ^ h >> 32;
 }
 
+static bool holds(const heed_vocab_slot *slot, uint64_t head, const char *s, size_t n) {
+    return slot->head == head && slot->n == n &&
+           (n <= HEAD || memcmp(slot->s + HEAD, s + HEAD, n - HEAD) == 0);
+}
+
 /* The slot of the text, or the empty one where it belongs. */
-static heed_vocab_slot *seek(const heed_vocab_map *map, uint64_t hash, const char *s, size_t n) {
-    size_t mask = map->slots - 1, at = (size_t)hash & mask;
-    for (;; at = (at + 1) & mask) {
-        heed_vocab_slot *slot = &map->slot[at];
-        if (!slot->entry) {
-            return slot;
-        }
-        const heed_vocab_entry *e = &map->entry[slot->entry - 1];
-        if (slot->hash == (uint32_t)(hash >> 32) && e->n == n && memcmp(e->s, s, n) == 0) {
-            return slot;
-        }
+static heed_vocab_slot *seek(const heed_vocab_map *map, const char *s, size_t n) {
+    uint64_t head = head_of(s, n);
+    size_t mask = map->slots - 1, at = (size_t)hash_of(s, n, head) & mask;
+    while (map->slot[at].s && !holds(&map->slot[at], head, s, n)) {
+        at = (at + 1) & mask;
     }
+    return &map->slot[at];
 }
 
 int32_t heed_vocab_map_find(const heed_vocab_map *map, const char *s, size_t n) {
     if (map->n == 0) {
         return -1;
     }
-    uint32_t entry = seek(map, hash_of(s, n), s, n)->entry;
-    return entry ? map->entry[entry - 1].id : -1;
+    const heed_vocab_slot *slot = seek(map, s, n);
+    return slot->s ? slot->id : -1;
 }
 
 static bool rehash(heed_vocab_map *map, size_t slots, heed_error *err) {
+    heed_vocab_map old = *map;
     heed_vocab_slot *slot = heed_alloc(map->host, slots, sizeof *slot, err);
     if (!slot) {
         return false;
     }
-    heed_free(map->host, map->slot);
     map->slot = slot;
     map->slots = slots;
-    for (size_t i = 0; i < map->n; i++) {
-        const heed_vocab_entry *e = &map->entry[i];
-        uint64_t hash = hash_of(e->s, e->n);
-        *seek(map, hash, e->s, e->n) = (heed_vocab_slot){(uint32_t)(hash >> 32), (uint32_t)(i + 1)};
+    for (size_t i = 0; i < old.slots; i++) {
+        if (old.slot[i].s) {
+            *seek(map, old.slot[i].s, old.slot[i].n) = old.slot[i];
+        }
     }
+    heed_free(map->host, old.slot);
     return true;
 }
 
 bool heed_vocab_map_reserve(heed_vocab_map *map, size_t n, heed_error *err) {
     size_t slots = map->slots ? map->slots : FIRST_SLOTS;
-    while (slots < 2 * n) {
+    while (slots / 2 < n) {
         slots *= 2;
     }
-    return heed_reserve(map->host, (void **)&map->entry, &map->cap, n, sizeof *map->entry, err) &&
-           (slots == map->slots || rehash(map, slots, err));
+    return slots == map->slots || rehash(map, slots, err);
 }
 
 int32_t heed_vocab_map_put(heed_vocab_map *map, const char *s, size_t n, int32_t id,
@@ -87,25 +94,19 @@ int32_t heed_vocab_map_put(heed_vocab_map *map, const char *s, size_t n, int32_t
                   map->n, n);
         return -1;
     }
-    if (2 * (map->n + 1) > map->slots && !heed_vocab_map_reserve(map, map->n + 1, err)) {
+    if (map->slots / 2 < map->n + 1 && !heed_vocab_map_reserve(map, map->n + 1, err)) {
         return -1;
     }
-    if (!heed_reserve(map->host, (void **)&map->entry, &map->cap, map->n + 1, sizeof *map->entry,
-                      err)) {
-        return -1;
+    heed_vocab_slot *slot = seek(map, s, n);
+    if (slot->s) {
+        return slot->id;
     }
-    uint64_t hash = hash_of(s, n);
-    heed_vocab_slot *slot = seek(map, hash, s, n);
-    if (slot->entry) {
-        return map->entry[slot->entry - 1].id;
-    }
-    map->entry[map->n++] = (heed_vocab_entry){s, (uint32_t)n, id};
-    *slot = (heed_vocab_slot){(uint32_t)(hash >> 32), (uint32_t)map->n};
+    *slot = (heed_vocab_slot){head_of(s, n), s, (uint32_t)n, id};
+    map->n++;
     return id;
 }
 
 void heed_vocab_map_free(heed_vocab_map *map) {
-    heed_free(map->host, map->entry);
     heed_free(map->host, map->slot);
     *map = (heed_vocab_map){.host = map->host};
 }

@@ -1,5 +1,6 @@
 /* tokenizer.c: a tokenizer.json, a NUL, and a text: refused with a line, or encoded to ids of the
- * vocabulary with places in the text, in the same way twice, and decoded to UTF-8.
+ * vocabulary with places in the text, in the same way twice, as a pair with its own second half,
+ * cut as the file says, and decoded to UTF-8.
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz/fuzz.h"
@@ -10,14 +11,16 @@
 #include "base/utf8.h"
 #include "text/text.h"
 
-static void check_tokens(const heed_tokenizer *t, const heed_tokens *tokens, size_t n) {
+static void check_tokens(const heed_tokenizer *t, const heed_tokens *tokens, size_t n,
+                         size_t pair_n) {
     heed_buf text = {0}, shown = {0};
     heed_error err = {0};
     int32_t *ids = malloc((tokens->n + 1) * sizeof *ids);
     expect(ids != NULL);
     for (size_t i = 0; i < tokens->n; i++) {
         heed_token token = tokens->item[i];
-        expect(token.begin <= token.end && token.end <= n);
+        expect(token.begin <= token.end && token.end <= (token.text == 1 ? pair_n : n));
+        expect(token.text >= 0 || token.end == 0);
         expect(heed_token_text(t, token.id) != NULL);
         expect(heed_token_show(t, token.id, &shown));
         ids[i] = token.id;
@@ -37,7 +40,18 @@ static void encode(const heed_tokenizer *t, const char *text, size_t n) {
     expect(ok == (err.code == HEED_OK));
     expect(heed_encode(t, text, n, true, &second, NULL) == ok && first.n == second.n);
     expect(first.n == 0 || memcmp(first.item, second.item, first.n * sizeof *first.item) == 0);
-    check_tokens(t, &first, n);
+    check_tokens(t, &first, n, 0);
+    first.n = 0;
+    heed_line pair = {text + n / 2, n - n / 2}; /* cut within a character it is refused */
+    heed_encode_options options = {.pair = pair, .no_special = (n & 2) != 0};
+    ok = heed_encode_with(t, (heed_line){text, n}, &options, &first, NULL);
+    size_t whole = first.n;
+    check_tokens(t, &first, n, pair.n);
+    first.n = 0;
+    heed_tokenizer_truncation(t, &options.truncate);
+    if (ok && heed_encode_with(t, (heed_line){text, n}, &options, &first, NULL)) {
+        expect(first.n <= whole);
+    }
     heed_tokens_free(&first);
     heed_tokens_free(&second);
 }
