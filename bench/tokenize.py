@@ -3,8 +3,9 @@
     bench/tokenize.py LIBHEED.so [--megabytes N] [--only WORD] [FILE.json ...]
 
 The text is that of $HEED_DATA (English, Chinese, German and French), cut to documents of some
-kilobytes and repeated to the size asked for; the tokenizers are those of tools/tokenizer_zoo.py. Ids
-are compared. Prints megabytes of UTF-8 a second, best of three, and how long the file takes to open.
+kilobytes and repeated to the size asked for; the tokenizers are those of tools/tokenizer_zoo.py.
+Numbers of ids are compared. Prints megabytes of UTF-8 for each second of processor time, best of
+three, and how long the file takes to open.
 Needs: tokenizers==0.23.3 sentencepiece==0.2.3 protobuf gguf==0.19.0
 SPDX-License-Identifier: MIT
 """
