@@ -75,11 +75,22 @@ static bool none_there(const char *path, heed_error *err) {
     return heed_fail(err, HEED_FILE, "'%s' has no tokenizer: looked for %s", path, looked);
 }
 
+static heed_tokenizer *open_and_keep(const heed_folder *f, const form *found, const char *name,
+                                     heed_error *err) {
+    const char *const names[] = {found->file, found->also, found->besides};
+    heed_tokenizer *t = found->open(f, name, err);
+    if (t && !t->json && !heed_keep_files(t, f, names, sizeof names / sizeof names[0], err)) {
+        heed_tokenizer_free(t);
+        return NULL;
+    }
+    return t;
+}
+
 static bool open_form(const heed_folder *f, const form *found, heed_tokenizer_pair *out,
                       heed_error *err) {
-    out->source = found->open(f, found->file, err);
+    out->source = open_and_keep(f, found, found->file, err);
     if (out->source && found->target) {
-        out->target = found->open(f, found->target, err);
+        out->target = open_and_keep(f, found, found->target, err);
     }
     if (out->source && (out->target || !found->target)) {
         return true;

@@ -72,6 +72,11 @@ int64_t heed_find_in_vocab(const void *tokenizer, const char *text, size_t n); /
  * takes the references over, also where it fails; both may be NULL. */
 bool heed_tokenizer_complete(heed_tokenizer *t, json_t *added, json_t *post, heed_error *err);
 
+/* Keeps these files of the folder, and its settings, for heed_tokenizer_save_folder. NULL names
+ * are passed over. */
+bool heed_keep_files(heed_tokenizer *t, const heed_folder *f, const char *const *names, size_t n,
+                     heed_error *err);
+
 /* ---- Openers --------------------------------------------------------------------------------- */
 
 heed_tokenizer *heed_open_bert(const heed_folder *f, const char *name, heed_error *err);

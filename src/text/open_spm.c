@@ -37,6 +37,16 @@ typedef struct {
     MBART " af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN mr_IN pl_PL "  \
           "ps_AF pt_XX sv_SE sw_KE ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI"
 
+#define UNK(n) " <unk_" n ">"
+#define TEN(d)                                                                                     \
+    UNK(d "0")                                                                                     \
+    UNK(d "1")                                                                                     \
+    UNK(d "2") UNK(d "3") UNK(d "4") UNK(d "5") UNK(d "6") UNK(d "7") UNK(d "8") UNK(d "9")
+#define PEGASUS                                                                                    \
+    "<pad> </s> <mask_1> <mask_2>" UNK("2") UNK("3") UNK("4") UNK("5") UNK("6") UNK("7") UNK("8")  \
+        UNK("9") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6") TEN("7") TEN("8") TEN("9")  \
+            UNK("100") UNK("101") UNK("102")
+
 static const family families[] = {
     {"xlmroberta", FAIRSEQ, 3, "<mask>", FAIRSEQ_ENDS, NULL, NULL, false, true},
     {"camembert", "<s>NOTUSED <pad> </s>NOTUSED <unk> <unk>NOTUSED", 1, "<mask>", FAIRSEQ_ENDS,
@@ -45,6 +55,7 @@ static const family families[] = {
      "src_lang", false, true},
     {"mbart50", FAIRSEQ, 3, MBART50 " <mask>", LANGUAGE " $A </s>", LANGUAGE " $A $B </s>", NULL,
      "src_lang", false, true},
+    {"pegasus", PEGASUS, 2, NULL, "$A </s>", "$A $B </s>", NULL, NULL, false, false},
     {"t5", NULL, 0, NULL, "$A </s>", "$A </s> $B </s>", "<extra_id_", NULL, false, false},
     {"mt5", NULL, 0, NULL, "$A </s>", "$A </s> $B </s>", NULL, NULL, false, false},
     {"umt5", NULL, 0, NULL, "$A </s>", "$A </s> $B </s>", NULL, NULL, false, false},

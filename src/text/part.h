@@ -78,6 +78,7 @@ typedef struct {
 } heed_added_tokens;
 
 struct heed_pattern;
+typedef struct heed_kept heed_kept;
 
 struct heed_tokenizer {
     const heed_host *host;
@@ -85,6 +86,7 @@ struct heed_tokenizer {
     char *json; /* the file as it was read: what saving writes; NULL: `print` makes it */
     size_t json_n;
     bool (*print)(const heed_tokenizer *tokenizer, heed_buf *out, heed_error *err);
+    heed_kept *kept; /* files that say more than a tokenizer.json: open_keep.c; NULL: none */
     heed_line vocab_json, merges_json; /* of the model, while it is read: file/json_pull.h */
     heed_vocab_map ids;                /* text of every token to its id */
     heed_piece *piece;
@@ -110,6 +112,9 @@ heed_tokenizer *heed_tokenizer_new(const heed_host *host, heed_error *err);
 /* heed_tokenizer_parse of the tree's text, which saving writes. */
 heed_tokenizer *heed_tokenizer_from(const heed_host *host, const json_t *root, const char *name,
                                     heed_error *err);
+
+/* open_keep.c */
+void heed_kept_free(const heed_tokenizer *tokenizer);
 
 /* chain.c */
 bool heed_chain_add(heed_tokenizer *tokenizer, heed_chain *chain, const heed_part_kind *kind,

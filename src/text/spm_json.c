@@ -1,10 +1,12 @@
 /* spm_json.c: a SentencePiece tokenizer as the nearest tokenizer.json.
  *
  * What the `tokenizers` library makes of the file is what `sentencepiece` makes of the model, but
- * for three things that its components cannot say: ways that tie (it adds in doubles), rules of the
- * charsmap (it applies them to whole characters with their marks first), and special pieces written
- * out in the text (it knows them there). What it would get wrong throughout is refused: spaces that
- * end words, a denormalizer, and Marian's two vocabularies in one.
+ * for what its components cannot say: ways that tie (it adds in doubles), rules of the charsmap (it
+ * applies them to whole characters with their marks first), special pieces written out in the text
+ * (it knows them there), user-defined pieces of several spaces (it has made one of them before),
+ * and a space in front of a text where only a text's beginning gets one. What it would get wrong
+ * throughout is refused: spaces that end words, models of words (unknown ones side by side are
+ * one), a denormalizer, and Marian's two vocabularies in one.
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
@@ -54,24 +56,30 @@ static void print_charsmap(const heed_charsmap *map, heed_buf *out) {
     heed_buf_text(out, "\"},");
 }
 
+static void print_replace(const char *regex, const char *content, const char *end, heed_buf *out) {
+    heed_buf_format(out,
+                    "\n    {\"type\": \"Replace\", \"pattern\": {\"Regex\": \"%s\"}, "
+                    "\"content\": \"%s\"}%s",
+                    regex, content, end);
+}
+
 static void print_normalizer(const heed_spm *spm, heed_buf *out) {
     heed_buf_text(out, "  \"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [");
     if (spm->map.units > 0) {
         print_charsmap(&spm->map, out);
     }
     if (spm->tidy) {
-        heed_buf_text(out, "\n    {\"type\": \"Replace\", \"pattern\": {\"Regex\": "
-                           "\"\\\\A +| +\\\\z\"}, \"content\": \"\"},"
-                           "\n    {\"type\": \"Replace\", \"pattern\": {\"Regex\": \" {2,}\"}, "
-                           "\"content\": \" \"},");
+        print_replace("\\\\A +", "", ",", out);
+        print_replace(" {2,}", " ", ",", out);
     }
     if (spm->dummy_prefix && !spm->first_only) {
         heed_buf_text(out, "\n    {\"type\": \"Prepend\", \"prepend\": \" \"},");
     }
-    heed_buf_format(out,
-                    "\n    {\"type\": \"Replace\", \"pattern\": {\"String\": \" \"}, \"content\": "
-                    "\"%s\"}\n  ]},\n",
-                    spm->escape ? HEED_SPM_MARK : " ");
+    print_replace(" ", spm->escape ? HEED_SPM_MARK : " ", spm->tidy ? "," : "", out);
+    if (spm->tidy) { /* marks of the text's own go as well */
+        print_replace(spm->escape ? HEED_SPM_MARK "+\\\\z" : " +\\\\z", "", "", out);
+    }
+    heed_buf_text(out, "\n  ]},\n");
 }
 
 /* Letters that mean something in a regular expression get a backslash. */
@@ -123,17 +131,17 @@ static bool print_symbols(const heed_spm *spm, heed_buf *out, heed_error *err) {
 }
 
 static bool print_words(const heed_spm *spm, heed_buf *out, heed_error *err) {
-    bool first = spm->dummy_prefix && spm->first_only, word = spm->kind == HEED_SPM_WORD;
+    bool first = spm->dummy_prefix && spm->first_only;
     bool split = spm->symbols.n > 0 && spm->kind != HEED_SPM_UNIGRAM;
-    if (!first && !word && !split) {
+    if (!first && !split) {
         return heed_buf_text(out, "  \"pre_tokenizer\": null,\n");
     }
     heed_buf_text(out, "  \"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": [\n");
-    if (first || word) {
+    if (first) {
         heed_buf_format(out,
                         "    {\"type\": \"Metaspace\", \"replacement\": \"" HEED_SPM_MARK
-                        "\", \"prepend_scheme\": \"%s\", \"split\": %s}%s\n",
-                        first ? "first" : "never", name_of(word), split ? "," : "");
+                        "\", \"prepend_scheme\": \"first\", \"split\": false}%s\n",
+                        split ? "," : "");
     }
     if (split && !print_symbols(spm, out, err)) {
         return false;
@@ -315,20 +323,10 @@ static bool print_bpe(const heed_tokenizer *t, const heed_spm *spm, heed_buf *ou
     return print_merges(spm, out, err);
 }
 
-static bool print_word_level(const heed_tokenizer *t, const heed_spm *spm, heed_buf *out) {
-    const heed_spm_piece *unk = &spm->piece[spm->unk];
-    heed_buf_text(out, "\"type\": \"WordLevel\", \"unk_token\": ");
-    print_text(out, unk->text, unk->n);
-    heed_buf_text(out, ",\n  ");
-    print_vocab(t, out);
-    return !out->failed;
-}
-
 static bool print_model(const heed_tokenizer *t, const heed_spm *spm, heed_buf *out,
                         heed_error *err) {
     heed_buf_text(out, "  \"model\": {");
     bool ok = spm->kind == HEED_SPM_UNIGRAM ? print_unigram(t, spm, out, err)
-              : spm->kind == HEED_SPM_WORD  ? print_word_level(t, spm, out)
                                             : print_bpe(t, spm, out, err);
     return ok && heed_buf_text(out, "}\n}\n");
 }
@@ -336,6 +334,7 @@ static bool print_model(const heed_tokenizer *t, const heed_spm *spm, heed_buf *
 static bool can_be_said(const heed_spm *spm, heed_error *err) {
     const char *what = spm->by_text                  ? "Marian's vocabulary beside its model"
                        : spm->suffix                 ? "spaces that end words"
+                       : spm->kind == HEED_SPM_WORD  ? "a model of words"
                        : spm->unmap.units > 0        ? "a denormalizer"
                        : spm->piece[spm->unk].id < 0 ? "an unknown piece without an id"
                                                      : NULL;

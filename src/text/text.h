@@ -32,6 +32,12 @@ bool heed_tokenizer_open_folder(const heed_host *host, const char *folder, heed_
                                 heed_error *err);
 /* Whether there is any of them. */
 bool heed_tokenizer_in_folder(const char *folder);
+/* Writes into a folder what heed_tokenizer_open_folder opens with the same ids: tokenizer.json; or,
+ * of what was opened from a folder with a SentencePiece model, that folder's own files. *own tells:
+ * then its tokenizer_config.json, where it had one, is among them, and no other should be
+ * written. */
+bool heed_tokenizer_save_folder(const heed_tokenizer *tokenizer, const char *folder, bool *own,
+                                heed_error *err);
 /* Writes tokenizer.json; opening it again gives the same ids, but for a SentencePiece model (see
  * spm_json.c). HEED_VALUE for one that no tokenizer.json can say. */
 bool heed_tokenizer_save(const heed_tokenizer *tokenizer, const char *path, heed_error *err);

@@ -24,6 +24,7 @@ void heed_tokenizer_free(heed_tokenizer *t) {
         t->model->free(t->model_settings);
     }
     heed_patterns_free(t->patterns);
+    heed_kept_free(t);
     heed_added_free(&t->added);
     heed_free(t->host, t->normalizer.item);
     heed_free(t->host, t->pre_tokenizer.item);
