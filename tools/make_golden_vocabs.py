@@ -186,11 +186,14 @@ def make_spm_folders(folder, models):
         ("camembert", "CamembertTokenizer", "sentencepiece.bpe.model", {}),
         ("mbart", "MBartTokenizer", "sentencepiece.bpe.model", {"src_lang": "de_DE"}),
         ("t5", "T5Tokenizer", "spiece.model", {"extra_ids": 20}),
+        ("pegasus", "PegasusTokenizer", "spiece.model", {}),
     ]:
-        data = like_t5 if name == "t5" else plain
+        data = like_t5 if name in ("t5", "pegasus") else plain
         folder = new_folder(name, {"tokenizer_class": cls, **more}, {file: data})
         tokenizer = getattr(transformers, cls).from_pretrained(str(folder))
-        folder_cases(folder, tokenizer)
+        # Pegasus keeps the space before a special token; sentencepiece drops it.
+        plain_texts = [t for t in FOLDER_TEXTS if name != "pegasus" or "<" not in t]
+        folder_cases(folder, tokenizer, plain_texts)
     data = models["bpe-bytes"].SerializeToString()
     folder = new_folder("llama", {"tokenizer_class": "LlamaTokenizer", "add_bos_token": True,
                                   "legacy": False}, {"tokenizer.model": data})

@@ -157,9 +157,9 @@ static void check_folder(const char *name) {
 
 static void test_folders(void **state) {
     (void)state;
-    static const char *const names[] = {"bert",      "bert-cased", "bert-accents", "xlm-roberta",
-                                        "camembert", "mbart",      "t5",           "llama",
-                                        "marian",    "gpt2",       "roberta",      "llama2c"};
+    static const char *const names[] = {
+        "bert", "bert-cased", "bert-accents", "xlm-roberta", "pegasus", "camembert", "mbart",
+        "t5",   "llama",      "marian",       "gpt2",        "roberta", "llama2c"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         check_folder(names[i]);
     }
@@ -183,6 +183,29 @@ static void check_saved(const char *path, const char *text) {
     remove_folder(folder);
 }
 
+/* Both sides of a folder, from what was saved of one. */
+static void check_saved_folder(const char *path, const char *text) {
+    char folder[TEST_PATH], want[2][4096];
+    heed_error err = {0};
+    heed_tokenizer_pair both, again;
+    bool own = false;
+    assert_true(heed_tokenizer_open_folder(NULL, path, &both, &err));
+    snprintf(want[0], sizeof want[0], "%s", ids_of(both.source, text, true));
+    snprintf(want[1], sizeof want[1], "%s", both.target ? ids_of(both.target, text, true) : "");
+    temp_folder(folder);
+    assert_true(heed_tokenizer_save_folder(both.source, folder, &own, &err));
+    assert_true(heed_tokenizer_open_folder(NULL, folder, &again, &err));
+    assert_string_equal(ids_of(again.source, text, true), want[0]);
+    assert_true((both.target != NULL) == (again.target != NULL));
+    assert_string_equal(again.target ? ids_of(again.target, text, true) : "", want[1]);
+    assert_true(own == (strstr(path, "gpt2") == NULL));
+    heed_tokenizer_free(both.source);
+    heed_tokenizer_free(both.target);
+    heed_tokenizer_free(again.source);
+    heed_tokenizer_free(again.target);
+    remove_folder(folder);
+}
+
 static void test_saved(void **state) {
     (void)state;
     static const char text[] = "The teacher's  two books, 老师 2024!";
@@ -192,6 +215,9 @@ static void test_saved(void **state) {
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         check_saved(paths[i], text);
     }
+    check_saved_folder(VOCAB "/folders/marian", text);
+    check_saved_folder(VOCAB "/folders/camembert", text);
+    check_saved_folder(VOCAB "/folders/gpt2", text);
     heed_error err = {0};
     heed_tokenizer *marian = open_path(VOCAB "/folders/marian");
     assert_false(heed_tokenizer_save(marian, "/nowhere/at/all", &err));
