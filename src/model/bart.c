@@ -38,6 +38,8 @@ const heed_key heed_bart_keys[] = {
     HEED_KNOWN("normalize_embedding"),
     HEED_KNOWN("extra_pos_embeddings"),
     HEED_KNOWN("force_bos_token_to_be_generated"),
+    HEED_KNOWN("do_blenderbot_90_layernorm"),
+    HEED_KNOWN("save_step"),
     HEED_KNOWN("is_decoder"),
     {0}};
 

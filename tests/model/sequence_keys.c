@@ -78,6 +78,16 @@ static const key_case CASES[] = {
      "T5ForTokenClassification", HEED_NAME},
     {T5, CONFIG, "{\"n_positions\": 512, \"output_past\": true, \"task_specific_params\": {}}",
      NULL, NULL, HEED_OK},
+    /* As the files of bart-large-cnn and its kin have them. */
+    {BART, CONFIG,
+     "{\"_num_labels\": 3, \"add_bias_logits\": false, \"add_final_layer_norm\": false, "
+     "\"classif_dropout\": 0.1, \"do_blenderbot_90_layernorm\": false, \"early_stopping\": true, "
+     "\"extra_pos_embeddings\": 2, \"force_bos_token_to_be_generated\": false, "
+     "\"forced_bos_token_id\": 0, \"gradient_checkpointing\": false, \"length_penalty\": 2.0, "
+     "\"no_repeat_ngram_size\": 3, \"normalize_before\": false, \"normalize_embedding\": true, "
+     "\"output_past\": true, \"prefix\": \" \", \"save_step\": 58, "
+     "\"static_position_embeddings\": false, \"task_specific_params\": {}}",
+     NULL, NULL, HEED_OK},
     {BART, CONFIG, "{\"static_position_embeddings\": true}", NULL, "static_position_embeddings",
      HEED_VALUE},
     {BART, CONFIG, "{\"max_position_embeddings\": 13}", NULL, "the model wants (15,16)",
