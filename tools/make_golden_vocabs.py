@@ -216,6 +216,21 @@ def make_marian(models):
     write_json(folder / "cases.json", cases)
 
 
+def make_m2m(models):
+    pieces = [p.piece for p in models["unigram"].pieces if p.type == 1]
+    names = ["<s>", "<pad>", "</s>", "<unk>", *sorted(pieces)[:-10]]
+    vocab = json.dumps({p: i for i, p in enumerate(names)}, ensure_ascii=False).encode()
+    folder = new_folder("m2m100", {"tokenizer_class": "M2M100Tokenizer", "src_lang": "fr"}, {
+        "sentencepiece.bpe.model": models["unigram"].SerializeToString(), "vocab.json": vocab})
+    tokenizer = transformers.M2M100Tokenizer.from_pretrained(str(folder))
+    folder_cases(folder, tokenizer, [t for t in FOLDER_TEXTS if "<" not in t])
+    # transformers 5 forgets that the languages are special, and to count them.
+    cases = json.loads((folder / "cases.json").read_text())
+    cases["size"] = len(names) + 100
+    cases["plain"] = [text.removeprefix("__fr__").strip() for text in cases["plain"]]
+    write_json(folder / "cases.json", cases)
+
+
 def make_byte_level(folder):
     trained = ByteLevelBPETokenizer()
     trained.train([str(LINES)], vocab_size=420, show_progress=False,
@@ -332,6 +347,7 @@ def main():
         models = make_spm(folder)
         make_spm_folders(folder, models)
         make_marian(models)
+        make_m2m(models)
         make_byte_level(folder)
         make_bert()
         make_gguf(models)

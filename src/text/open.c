@@ -42,6 +42,7 @@ static const form forms[] = {
     {"source.spm", "target.spm", "vocab.json", heed_open_marian, "target.spm"},
     {"tokenizer.model", NULL, NULL, heed_open_spm, NULL},
     {"spiece.model", NULL, NULL, heed_open_spm, NULL},
+    {"sentencepiece.bpe.model", "vocab.json", NULL, heed_open_m2m, NULL},
     {"sentencepiece.bpe.model", NULL, NULL, heed_open_spm, NULL},
     {"vocab.json", "merges.txt", NULL, open_merges, NULL},
     {"vocab.txt", NULL, NULL, heed_open_bert, NULL},

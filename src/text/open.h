@@ -84,6 +84,7 @@ heed_tokenizer *heed_open_merges(const heed_folder *f, heed_error *err);
 /* name NULL: the file f->path by itself, with its own ids. */
 heed_tokenizer *heed_open_spm(const heed_folder *f, const char *name, heed_error *err);
 heed_tokenizer *heed_open_marian(const heed_folder *f, const char *name, heed_error *err);
+heed_tokenizer *heed_open_m2m(const heed_folder *f, const char *name, heed_error *err);
 heed_tokenizer *heed_open_llama2c(const heed_folder *f, const char *name, heed_error *err);
 heed_tokenizer *heed_open_gguf(const heed_host *host, const heed_gguf *gguf, heed_error *err);
 

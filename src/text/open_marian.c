@@ -1,17 +1,28 @@
-/* open_marian.c: Marian's two SentencePiece models and one vocabulary for both.
+/* open_marian.c: SentencePiece models whose pieces have their ids from a vocab.json: Marian's two
+ * and one vocabulary for both, M2M-100's one.
  *
- * source.spm cuts what is translated, target.spm what it is translated to; vocab.json gives the
- * pieces of both their ids. A piece that it does not have is unknown, while an unknown run that it
- * has is known: the other side's piece. A text may begin with a language, ">>fra<<".
- * Source: Junczys-Dowmunt et al. 2018, "Marian"; Tiedemann and Thottingal 2020, "OPUS-MT".
+ * source.spm cuts what is translated, target.spm what it is translated to. A piece that vocab.json
+ * does not have is unknown, while an unknown run that it has is known: the other side's piece. A
+ * text for Marian may begin with a language, ">>fra<<"; M2M-100 puts that of the source in front,
+ * and the languages have the ids behind the vocabulary.
+ * Source: Junczys-Dowmunt et al. 2018, "Marian"; Tiedemann and Thottingal 2020, "OPUS-MT"; Fan et
+ * al. 2020, "Beyond English-centric multilingual machine translation".
  * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "text/open.h"
 #include "text/spm.h"
+
+/* M2M-100's languages, each a token "__en__", in the order of their ids. */
+static const char languages[] =
+    "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga "
+    "gd gl gu ha he hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt "
+    "lv mg mk ml mn mr ms my ne nl no ns oc or pa pl ps pt ro ru sd si sk sl so sq sr ss "
+    "su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu";
 
 static bool place_pieces(heed_spm *spm, const json_t *vocab, heed_error *err) {
     for (size_t i = 0; i < spm->n; i++) {
@@ -46,18 +57,72 @@ static bool add_rest(heed_tokenizer *t, const json_t *vocab, heed_error *err) {
     return true;
 }
 
-static json_t *added_of(const heed_folder *f, const json_t *vocab, heed_error *err) {
-    static const heed_usual_token usual[] = {
+static bool add_languages(heed_tokenizer *t, heed_error *err) {
+    for (const char *at = languages; *at;) {
+        char token[16];
+        int n = (int)strcspn(at, " ");
+        int length = snprintf(token, sizeof token, "__%.*s__", n, at);
+        if (!heed_vocab_add(t, token, (size_t)length, (int64_t)t->n_pieces, true, err)) {
+            return false;
+        }
+        at += n + (int)strspn(at + n, " ");
+    }
+    return true;
+}
+
+typedef struct {
+    heed_usual_token item[4 + sizeof languages / 3]; /* a code takes three bytes or more */
+    char token[sizeof languages / 3][16];
+    size_t n;
+} usual;
+
+static bool is_there(const heed_tokenizer *t, const char *text, heed_error *err) {
+    return heed_vocab_find(t, text, strlen(text)) >= 0 ||
+           heed_fail(err, HEED_FILE, "vocab.json: token '%s' is missing", text);
+}
+
+static bool take_usual(usual *u, const heed_tokenizer *t, bool spoken, heed_error *err) {
+    static const heed_usual_token own[] = {
         {"eos_token", "</s>", false}, {"unk_token", "<unk>", false}, {"pad_token", "<pad>", false}};
-    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
-        if (heed_find_in_object(vocab, usual[i].text, strlen(usual[i].text)) < 0) {
-            heed_fail(err, HEED_FILE, "vocab.json: token '%s' is missing", usual[i].text);
-            return NULL;
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        u->item[u->n++] = own[i];
+        if (!is_there(t, own[i].text, err)) {
+            return false;
         }
     }
-    int64_t next = (int64_t)json_object_size(vocab);
-    return heed_folder_added(f, usual, sizeof usual / sizeof usual[0], heed_find_in_object, vocab,
-                             next, err);
+    int k = 0;
+    for (const char *at = spoken ? languages : ""; *at; k++) {
+        size_t n = strcspn(at, " ");
+        snprintf(u->token[k], sizeof u->token[k], "__%.*s__", (int)n, at);
+        u->item[u->n++] = (heed_usual_token){NULL, u->token[k], false};
+        at += n + strspn(at + n, " ");
+    }
+    return true;
+}
+
+static json_t *added_of(const heed_folder *f, const heed_tokenizer *t, bool spoken,
+                        heed_error *err) {
+    usual *u = heed_alloc(f->host, 1, sizeof *u, err);
+    json_t *added = NULL;
+    if (u && take_usual(u, t, spoken, err)) {
+        added =
+            heed_folder_added(f, u->item, u->n, heed_find_in_vocab, t, (int64_t)t->n_pieces, err);
+    }
+    heed_free(f->host, u);
+    return added;
+}
+
+/* The source's language in front of a text. */
+static json_t *spoken_template(const heed_folder *f, const heed_tokenizer *t, const json_t *added,
+                               heed_error *err) {
+    const char *code = "en";
+    char single[64], pair[64];
+    if (!heed_json_opt_string(f->tokenizer, "src_lang", &code, err)) {
+        return NULL;
+    }
+    snprintf(single, sizeof single, "__%.8s__ $A </s>", code);
+    snprintf(pair, sizeof pair, "__%.8s__ $A $B </s>", code);
+    return heed_json_template(single, pair, heed_find_in_vocab, t, added, err);
 }
 
 /* A join of all pieces with spaces for marks, none at the ends. */
@@ -98,15 +163,17 @@ static bool take_language(const heed_tokenizer *t, heed_work *work, size_t *from
     return true;
 }
 
-static bool finish(const heed_folder *f, heed_tokenizer *t, const json_t *vocab, heed_error *err) {
-    if (!add_rest(t, vocab, err) || !set_decoder(t, err)) {
+static bool finish(const heed_folder *f, heed_tokenizer *t, const json_t *vocab, bool spoken,
+                   heed_error *err) {
+    if (!add_rest(t, vocab, err) || !set_decoder(t, err) || (spoken && !add_languages(t, err))) {
         return false;
     }
-    t->lead = take_language;
-    json_t *added = added_of(f, vocab, err);
+    t->lead = spoken ? NULL : take_language;
+    json_t *added = added_of(f, t, spoken, err);
     json_t *post =
-        added ? heed_json_template("$A </s>", "$A $B </s>", heed_find_in_object, vocab, added, err)
-              : NULL;
+        !added   ? NULL
+        : spoken ? spoken_template(f, t, added, err)
+                 : heed_json_template("$A </s>", "$A $B </s>", heed_find_in_vocab, t, added, err);
     if (!post) {
         json_decref(added);
         return false;
@@ -115,7 +182,7 @@ static bool finish(const heed_folder *f, heed_tokenizer *t, const json_t *vocab,
 }
 
 static heed_tokenizer *make(const heed_folder *f, const json_t *vocab, const char *data, size_t n,
-                            heed_error *err) {
+                            bool spoken, heed_error *err) {
     heed_spm spm;
     heed_spm_init(&spm, f->host);
     if (!heed_spm_read(&spm, data, n, err) || !place_pieces(&spm, vocab, err)) {
@@ -124,7 +191,7 @@ static heed_tokenizer *make(const heed_folder *f, const json_t *vocab, const cha
     }
     spm.by_text = true;
     heed_tokenizer *t = heed_spm_tokenizer(&spm, err);
-    if (t && !finish(f, t, vocab, err)) {
+    if (t && !finish(f, t, vocab, spoken, err)) {
         heed_tokenizer_free(t);
         return NULL;
     }
@@ -140,17 +207,36 @@ static bool is_single(const heed_folder *f, heed_error *err) {
             heed_fail(err, HEED_FILE, "tokenizer_config.json: separate_vocabs is not supported"));
 }
 
-heed_tokenizer *heed_open_marian(const heed_folder *f, const char *name, heed_error *err) {
+static heed_tokenizer *open_either(const heed_folder *f, const char *name, bool spoken,
+                                   heed_error *err) {
     size_t n = 0, vocab_n = 0;
-    char *text = is_single(f, err) ? heed_folder_read(f, "vocab.json", &vocab_n, err) : NULL;
+    char *text = heed_folder_read(f, "vocab.json", &vocab_n, err);
     json_t *vocab = text ? heed_json_parse(f->host, "vocab.json", text, vocab_n, err) : NULL;
     heed_free(f->host, text);
     bool ok = vocab && (json_is_object(vocab) ||
                         heed_fail(err, HEED_FILE, "vocab.json is %s, wanted an object",
                                   heed_json_kind(vocab)));
     char *data = ok ? heed_folder_read(f, name, &n, err) : NULL;
-    heed_tokenizer *t = data ? make(f, vocab, data, n, err) : NULL;
+    heed_tokenizer *t = data ? make(f, vocab, data, n, spoken, err) : NULL;
     heed_free(f->host, data);
     json_decref(vocab);
     return t;
+}
+
+heed_tokenizer *heed_open_marian(const heed_folder *f, const char *name, heed_error *err) {
+    return is_single(f, err) ? open_either(f, name, false, err) : NULL;
+}
+
+heed_tokenizer *heed_open_m2m(const heed_folder *f, const char *name, heed_error *err) {
+    const char *codes = "m2m100";
+    if (!heed_json_opt_string(f->tokenizer, "language_codes", &codes, err)) {
+        return NULL;
+    }
+    if (strcmp(f->kind, "m2m100") != 0 || strcmp(codes, "m2m100") != 0) {
+        heed_fail(err, HEED_FILE,
+                  "vocab.json and %s of '%s' with the languages '%s' are not known here", name,
+                  f->kind, codes);
+        return NULL;
+    }
+    return open_either(f, name, true, err);
 }

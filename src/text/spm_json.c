@@ -6,7 +6,7 @@
  * (it knows them there), user-defined pieces of several spaces (it has made one of them before),
  * and a space in front of a text where only a text's beginning gets one. What it would get wrong
  * throughout is refused: spaces that end words, models of words (unknown ones side by side are
- * one), a denormalizer, and Marian's two vocabularies in one.
+ * one), a denormalizer, and a vocabulary that is not the model's (Marian, M2M-100).
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
@@ -331,13 +331,24 @@ static bool print_model(const heed_tokenizer *t, const heed_spm *spm, heed_buf *
     return ok && heed_buf_text(out, "}\n}\n");
 }
 
+/* What no tokenizer.json can say of the model; NULL: nothing. */
+static const char *unsayable(const heed_spm *spm) {
+    if (spm->by_text) {
+        return "a vocabulary beside its model";
+    }
+    if (spm->suffix) {
+        return "spaces that end words";
+    }
+    if (spm->kind == HEED_SPM_WORD) {
+        return "a model of words";
+    }
+    return spm->unmap.units > 0          ? "a denormalizer"
+           : spm->piece[spm->unk].id < 0 ? "an unknown piece without an id"
+                                         : NULL;
+}
+
 static bool can_be_said(const heed_spm *spm, heed_error *err) {
-    const char *what = spm->by_text                  ? "Marian's vocabulary beside its model"
-                       : spm->suffix                 ? "spaces that end words"
-                       : spm->kind == HEED_SPM_WORD  ? "a model of words"
-                       : spm->unmap.units > 0        ? "a denormalizer"
-                       : spm->piece[spm->unk].id < 0 ? "an unknown piece without an id"
-                                                     : NULL;
+    const char *what = unsayable(spm);
     return !what || heed_fail(err, HEED_VALUE,
                               "this tokenizer cannot be written as tokenizer.json (it has %s): "
                               "keep its own files",

@@ -20,10 +20,11 @@
 heed_tokenizer *heed_tokenizer_parse(const heed_host *host, const char *json, size_t n,
                                      const char *name, heed_error *err);
 /* A folder's tokenizer, from the first of: tokenizer.json; source.spm, target.spm and vocab.json
- * (Marian: two tokenizers); tokenizer.model, spiece.model, sentencepiece.bpe.model (SentencePiece,
- * with the ids of the family that tokenizer_config.json or config.json names); vocab.json and
- * merges.txt; vocab.txt; tokenizer.bin (llama2.c). HEED_FILE where there is none (the line says
- * what was looked for), where the family is not known, or where a file is damaged. */
+ * (Marian: two tokenizers); tokenizer.model, spiece.model (SentencePiece, with the ids of the
+ * family that tokenizer_config.json or config.json names); sentencepiece.bpe.model and vocab.json
+ * (M2M-100); sentencepiece.bpe.model; vocab.json and merges.txt; vocab.txt; tokenizer.bin
+ * (llama2.c). HEED_FILE where there is none (the line says what was looked for), where the family
+ * is not known, or where a file is damaged. */
 typedef struct {
     heed_tokenizer *source;
     heed_tokenizer *target; /* of what is written; NULL: `source` serves both */

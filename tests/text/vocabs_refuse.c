@@ -296,6 +296,7 @@ static void test_memory(void **state) {
     for_each_failing_allocation(open_and_cut, VOCAB "/spm/unigram-back.model");
     for_each_failing_allocation(open_and_cut, VOCAB "/folders/t5");
     for_each_failing_allocation(open_and_cut, VOCAB "/folders/marian");
+    for_each_failing_allocation(open_and_cut, VOCAB "/folders/m2m100");
     for_each_failing_allocation(open_and_cut, VOCAB "/folders/roberta");
     for_each_failing_allocation(open_and_cut, VOCAB "/folders/llama2c");
     for_each_failing_allocation(open_and_cut, VOCAB "/gguf/llama.gguf");
