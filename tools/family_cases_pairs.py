@@ -79,6 +79,15 @@ pair("bart-model", 214, "Bart", BART, "BartModel", pad=1)
 pair("mbart", 221, "MBart", {**BART, "scale_embedding": True}, pad=1, logits_bias=True)
 pair("mbart-given", 222, "MBart", BART, given=True, pad=1)
 pair("mbart-model", 223, "MBart", BART, "MBartModel", pad=1)
+# Classes of the row at the text's end, id 2, with the decoder's padding masked as the encoder's.
+SHIFTED = [[1, 1, 2, 5, 17, 9, 30], [2, 21, 4, 33, 1, 1, 1], [2, 6, 29, 14, 7, 22, 11],
+           [2, 12, 31, 8, 25, 16, 19]]
+for name, seed, family in (("bart-classes", 215, "Bart"), ("mbart-classes", 224, "MBart")):
+    case(name, seed, "both", f"{family}Config", f"{family}ForSequenceClassification",
+         {**BART, "pad_token_id": 1, "vocab_size": VOCAB, "num_labels": 3,
+          "classifier_dropout": 0.0},
+         {"input_ids": padded(IDS, 1), "attention_mask": MASK, "decoder_input_ids": SHIFTED,
+          "decoder_attention_mask": MASK, "labels": [0, 2, 1, 1]})
 # Labels of -100 become padding that decoders see, at a position of zeros.
 pair("m2m_100", 231, "M2M100", {**BART, "max_position_embeddings": 16}, pad=1)
 pair("m2m_100-given", 232, "M2M100", {**BART, "d_model": 20, "activation_function": "gelu"},

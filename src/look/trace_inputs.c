@@ -89,13 +89,16 @@ static int64_t *shift_right(heed_trace_run *t, int64_t batch, int64_t width, hee
 static bool read_decoder_ids(heed_trace_run *t, const heed_tensors *file, int64_t wanted, cells *c,
                              heed_error *err) {
     heed_error inner = {0};
-    if (t->config->head != HEED_HEAD_NONE)
+    bool rows = t->config->head == HEED_HEAD_VOCAB, each = t->config->head == HEED_HEAD_SEQUENCES;
+    if (rows)
         t->labels = heed_padded_ints(t->host, file, "labels", &c->batch, &c->width, &inner);
-    if (t->labels)
-        heed_trace_add(t, "labels", &t->target, t->labels);
     c->ids = heed_padded_ints(t->host, file, "decoder_input_ids", &c->batch, &c->width, &inner);
     if (!c->ids && t->labels && !inner.code)
         c->ids = shift_right(t, c->batch, c->width, &inner);
+    if (each && c->ids)
+        t->labels = heed_padded_list(t->host, file, "labels", c->batch, &inner);
+    if (t->labels)
+        heed_trace_add(t, "labels", rows ? &t->target : NULL, t->labels);
     heed_trace_add(t, "decoder_input_ids", &t->target, c->ids);
     c->mask =
         heed_padded_ints(t->host, file, "decoder_attention_mask", &c->batch, &c->width, &inner);

@@ -48,7 +48,9 @@ const heed_key heed_bart_table_keys[] = {
     HEED_MAY("share_encoder_decoder_embeddings", BOOL, share_embeddings),
     HEED_ONLY("static_position_embeddings", "true"),
     {0}};
-const heed_key heed_bart_learned_keys[] = {HEED_ONLY("static_position_embeddings", "false"), {0}};
+const heed_key heed_bart_learned_keys[] = {HEED_ONLY("static_position_embeddings", "false"),
+                                           HEED_MAY("classifier_dropout", NUMBER, head_dropout),
+                                           {0}};
 
 static void finish(heed_stack *s, bool pre_norm) {
     s->rms = s->gated = s->embed_norm = false;
@@ -94,6 +96,8 @@ const heed_rename heed_bart_weights[] = {
     {"target.weight", "model.decoder.embed_tokens.weight"},
     {"head.weight", "lm_head.weight"},
     {"logits.bias", "final_logits_bias"},
+    {"classes.dense.*", "classification_head.dense.*"},
+    {"classes.out.*", "classification_head.out_proj.*"},
     {"*.*.self.norm.*", "model.*.layers.*.self_attn_layer_norm.*"},
     {"*.*.self.*.*", "model.*.layers.*.self_attn.*_proj.*"},
     {"*.*.cross.norm.*", "model.*.layers.*.encoder_attn_layer_norm.*"},
@@ -162,9 +166,24 @@ static bool finish_family(heed_config *c, heed_error *err) {
     return true;
 }
 
+heed_outputs heed_record_bart(heed_build *b, const heed_config *c, const heed_want *want) {
+    heed_outputs out = heed_record_encoder_decoder(b, c, want);
+    if (c->head != HEED_HEAD_SEQUENCES || !out.hidden.id)
+        return out;
+    heed_value x = heed_pool_rows(b, out.hidden, HEED_POOL_LAST);
+    heed_enter(b, "classes", -1);
+    x = heed_dropout(b, x, "dropout", c->head_dropout);
+    x = heed_act(b, heed_linear(b, x, "dense", c->decoder.width, true), HEED_ACT_TANH);
+    x = heed_dropout(b, x, "inner", c->head_dropout);
+    heed_record_classes(b, x, "out", c, want, &out);
+    heed_leave(b);
+    return out;
+}
+
 static const heed_architecture architectures[] = {
     {"BartForConditionalGeneration", HEED_HEAD_VOCAB, false},
     {"BartModel", HEED_HEAD_NONE, false},
+    {"BartForSequenceClassification", HEED_HEAD_SEQUENCES, false},
     {0}};
 
 const heed_family heed_family_bart = {
@@ -175,7 +194,7 @@ const heed_family heed_family_bart = {
     .defaults = heed_bart_defaults,
     .keys = (const heed_key *const[]){heed_bart_keys, heed_bart_learned_keys, NULL},
     .finish = finish_family,
-    .record = heed_record_encoder_decoder,
+    .record = heed_record_bart,
     .weights = heed_bart_weights,
     .values = heed_bart_values,
     .unused = heed_bart_unused};

@@ -34,7 +34,7 @@ heed_outputs heed_record_pair(heed_build *b, const heed_config *c, const heed_wa
     if (!out.memory.id)
         return out;
     out.hidden = heed_block_stack(b, y, out.memory, "decoder", true, &c->decoder);
-    if (c->head == HEED_HEAD_NONE)
+    if (c->head != HEED_HEAD_VOCAB)
         return out;
     heed_value head = output_matrix(b, c, write), bias = {0};
     if (c->logits_bias)

@@ -232,6 +232,8 @@ void heed_bart_defaults(heed_config *c);
 void heed_bart_finish(heed_config *c, bool pre_norm);
 /* Behind heed_bart_finish: learned positions, and a norm behind them. */
 void heed_bart_learned(heed_config *c);
+/* heed_record_encoder_decoder, and classes of the decoder's last row: the end of the text. */
+heed_outputs heed_record_bart(heed_build *b, const heed_config *c, const heed_want *want);
 bool heed_bart_expresses(const heed_config *c, bool pre_norm, char *why, size_t size);
 
 /* t5.c: shared by mt5 and umt5. */

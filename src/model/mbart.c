@@ -21,6 +21,7 @@ static bool finish(heed_config *c, heed_error *err) {
 static const heed_architecture architectures[] = {
     {"MBartForConditionalGeneration", HEED_HEAD_VOCAB, false},
     {"MBartModel", HEED_HEAD_NONE, false},
+    {"MBartForSequenceClassification", HEED_HEAD_SEQUENCES, false},
     {0}};
 
 const heed_family heed_family_mbart = {
@@ -31,7 +32,7 @@ const heed_family heed_family_mbart = {
     .defaults = defaults,
     .keys = (const heed_key *const[]){heed_bart_keys, heed_bart_learned_keys, NULL},
     .finish = finish,
-    .record = heed_record_encoder_decoder,
+    .record = heed_record_bart,
     .weights = heed_bart_weights,
     .values = heed_bart_values,
     .unused = heed_bart_unused};
