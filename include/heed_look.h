@@ -72,7 +72,11 @@ typedef struct {
  * attention_mask and decoder_attention_mask (absent: all rows are real), position_ids (absent: the
  * column). Decoder inputs that are absent are the labels shifted right, -100 replaced by the
  * padding id. Rows at padding are zeros. loss is the mean over labels other than -100 whose row is
- * real; gradients are of that mean, without dropout. */
+ * real; gradients are of that mean, without dropout.
+ *   In, for encoders of pictures: pixel_values (pictures x channels x height x width, scaled as the
+ * model's image processor does), labels (one for each). All pictures of a run have one size; where
+ * it is not that of config.json, positions are resized as transformers does it (ViT and DeiT: with
+ * interpolate_pos_encoding). */
 HEED_API bool heed_trace(heed_model *model, const char *input, const char *output,
                          const heed_trace_options *options, heed_error *err);
 

@@ -47,7 +47,8 @@ typedef struct {
 } heed_stack;
 
 /* Refuses what cannot work, with both numbers: a width that heads do not divide, heads that
- * kv_heads do not divide, an odd head width for rotary positions. True where it can. */
+ * kv_heads do not divide, an odd head width for rotary positions, sizes beyond all reason. True
+ * where it can. */
 bool heed_stack_sound(heed_build *b, const heed_stack *c);
 
 heed_value heed_block_norm(heed_build *b, heed_value x, const char *name, const heed_stack *c);

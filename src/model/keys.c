@@ -198,11 +198,25 @@ static bool read_stop(const json_t *root, const heed_key *k, heed_stop *out, hee
     return true;
 }
 
+/* Small enough to be counted with. */
+static bool read_int(const json_t *root, const heed_key *k, int64_t *out, heed_error *err) {
+    const int64_t most = (int64_t)1 << 40;
+    int64_t value = *out;
+    if (!heed_json_opt_int(root, k->key, &value, err))
+        return false;
+    if (value > most || value < -most)
+        return heed_fail(err, HEED_LIMIT,
+                         "key '%s' is %" PRId64 ", at most %" PRId64 " is possible", k->key, value,
+                         most);
+    *out = value;
+    return true;
+}
+
 static bool read_key(const json_t *root, const heed_key *k, heed_config *c, char *at,
                      heed_error *err) {
     switch (k->kind) {
     case HEED_KEY_INT:
-        return heed_json_opt_int(root, k->key, (int64_t *)(void *)at, err);
+        return read_int(root, k, (int64_t *)(void *)at, err);
     case HEED_KEY_ID:
         return read_id(root, k, c, (int32_t *)(void *)at, err);
     case HEED_KEY_NUMBER:

@@ -168,14 +168,14 @@ static bool equals(const heed_weight_entry *e, const heed_tensor *first, const h
                      t->name, e->name);
 }
 
-/* Is this a name of another weight that the model has (an output matrix of its own)? */
-static bool of_another(const heed_model *m, const heed_weight_entry *e, const char *name) {
+/* Has another weight that the model has (an output matrix of its own) this name before its n-th? */
+static bool of_another(const heed_model *m, const heed_weight_entry *e, const char *name, int n) {
     char other[NAME];
     for (int64_t i = 0; i < heed_weights_count(m->weights); i++) {
         const heed_weight_entry *w = heed_weights_at(m->weights, i);
-        for (int n = 0; w != e && heed_renamed(m->family->weights, w->name, n, other, sizeof other);
-             n++)
-            if (!strcmp(other, name))
+        for (int k = 0; w != e && k < n; k++)
+            if (heed_renamed(m->family->weights, w->name, k, other, sizeof other) &&
+                !strcmp(other, name))
                 return true;
     }
     return false;
@@ -190,7 +190,7 @@ static bool load_weight(heed_model *m, int64_t i, bool *used, heed_error *err) {
         const heed_tensor *t = find(m, name);
         if (n == 0)
             snprintf(asked, sizeof asked, "%s", name);
-        if (!t || (n > 0 && of_another(m, e, name)))
+        if (!t || of_another(m, e, name, n))
             continue;
         used[t - base] = true;
         if (first ? !equals(e, first, t, err) : !take(m, e, t, err))

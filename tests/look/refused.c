@@ -74,6 +74,11 @@ static void test_keys(void **state) {
         {"gpt-neox", "{\"attention_twist\": 1}", HEED_NAME, "key 'attention_twist' is not known"},
         {"bloom", "{\"hidden_size\": 0}", HEED_NAME,
          "key 'hidden_size' is missing, or not above 0"},
+        {"bloom", "{\"n_layer\": 1000000}", HEED_LIMIT,
+         "a stack of 1000000 layers, width 24, 3 heads of 0, feed-forward 96 is too large"},
+        {"llama", "{\"head_dim\": 1000000000000}", HEED_LIMIT, "4 heads of 1000000000000"},
+        {"opt", "{\"max_position_embeddings\": 9223372036854775807}", HEED_LIMIT,
+         "key 'max_position_embeddings' is 9223372036854775807, at most 1099511627776 is possible"},
         {"opt", "{\"word_embed_proj_dim\": 12}", HEED_SHAPE,
          "weight 'model.decoder.embed_tokens.weight' is (40,16) in the file"},
         {"vit-model", "{\"image_size\": \"large\"}", HEED_VALUE,
@@ -121,6 +126,91 @@ static void test_known(void **state) {
         heed_model_free(model);
     }
     heed_engine_free(engine);
+}
+
+/* ---- Names of other times ---- */
+
+enum { MOST = 100 };
+
+/* Opens the golden model with its tensors called as `named` says (NULL: as before), and `more`. */
+static void open_renamed(const char *folder, const char *(*named)(const char *name, char out[200]),
+                         const char *more) {
+    static const float triangle[4] = {1, 0, 1, 1};
+    char from[200], to[TEST_PATH + 30], temp[TEST_PATH], name[MOST][200];
+    heed_error err = {0};
+    heed_tensor list[MOST];
+    temp_folder(temp);
+    snprintf(from, sizeof from, GOLDEN "%s/config.json", folder);
+    snprintf(to, sizeof to, "%s/config.json", temp);
+    copy_file(from, to);
+    snprintf(from, sizeof from, GOLDEN "%s/model.safetensors", folder);
+    snprintf(to, sizeof to, "%s/model.safetensors", temp);
+    heed_tensors *file = heed_tensors_open(NULL, from, &err);
+    int64_t n = heed_tensors_count(file);
+    assert_true(n < MOST);
+    for (int64_t i = 0; i < n; i++) {
+        list[i] = *heed_tensors_at(file, i);
+        if (named)
+            list[i].name = named(list[i].name, name[i]);
+    }
+    if (more)
+        list[n++] = (heed_tensor){
+            .name = more, .type = HEED_F32, .rank = 4, .dim = {1, 1, 2, 2}, .data = triangle};
+    heed_tensors_write(NULL, to, list, n, NULL, 0, &err);
+    heed_engine *engine = heed_engine_new(NULL, 1, NULL, &err);
+    heed_model *model = heed_model_open(engine, temp, &err);
+    expect_no_error(&err);
+    heed_model_free(model);
+    heed_engine_free(engine);
+    heed_tensors_free(file);
+    remove_folder(temp);
+}
+
+/* Text with `a` once replaced by `b`, where it is there. */
+static bool swap(char text[200], const char *a, const char *b) {
+    char rest[200];
+    char *at = strstr(text, a);
+    if (!at)
+        return false;
+    snprintf(rest, sizeof rest, "%s", at + strlen(a));
+    *at = 0;
+    strcat(text, b);
+    strcat(text, rest); /* names of the goldens leave room for both */
+    return true;
+}
+
+/* As the modules of transformers 5 are called. */
+static const char *new_vit(const char *name, char out[200]) {
+    static const char *const pairs[][2] = {{"encoder.layer.", "layers."},
+                                           {"attention.attention.query", "attention.q_proj"},
+                                           {"attention.attention.key", "attention.k_proj"},
+                                           {"attention.attention.value", "attention.v_proj"},
+                                           {"attention.output.dense", "attention.o_proj"},
+                                           {"intermediate.dense", "mlp.fc1"},
+                                           {"output.dense", "mlp.fc2"}};
+    snprintf(out, 200, "%s", name);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        swap(out, pairs[i][0], pairs[i][1]);
+    return out;
+}
+
+static const char *new_head(const char *name, char out[200]) {
+    snprintf(out, 200, "%s", name);
+    if (!swap(out, "embed_out", "lm_head"))
+        swap(out, "gpt_neox.", ""); /* and without the prefix */
+    return out;
+}
+
+static void test_names(void **state) {
+    (void)state;
+    open_renamed("vit-classes", new_vit, NULL);
+    open_renamed("deit-model", new_vit, NULL);
+    open_renamed("gpt-neox", new_head, "layers.1.attention.bias");
+    open_renamed("gpt-neox", NULL, "gpt_neox.layers.0.attention.masked_bias");
+    open_renamed("gpt-neox-model", NULL, "layers.0.attention.rotary_emb.inv_freq");
+    open_renamed("phi", NULL, "model.layers.1.self_attn.rotary_emb.inv_freq");
+    open_renamed("dinov2-gated", NULL, "dinov2.embeddings.mask_token");
+    open_renamed("vit-model", NULL, "embeddings.mask_token");
 }
 
 /* ---- Pictures ---- */
@@ -178,6 +268,7 @@ static void test_pictures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys), cmocka_unit_test(test_known),
+                                       cmocka_unit_test(test_names),
                                        cmocka_unit_test(test_pictures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
