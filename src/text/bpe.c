@@ -25,10 +25,16 @@ typedef struct {
     heed_buf left, both;
     uint32_t rank;
     int32_t last; /* what the merge before made */
+    /* Merges that wait for their tokens' places in the vocabulary to come from memory, and pairs
+     * that wait for theirs among the merges. */
+    struct {
+        heed_line left, right;
+        uint32_t rank;
+    } named[WAITING];
     struct {
         uint64_t pair, value;
-    } waiting[WAITING]; /* for their places in the table to come from memory */
-    size_t n;
+    } found[WAITING];
+    size_t n_named, n_found;
 } merges;
 
 /* The id of a token; -1, with an error, where there is none. */
@@ -52,15 +58,15 @@ static int32_t find_made(merges *m, heed_line token) {
 }
 
 /* Of a pair that comes twice the later merge counts. */
-static bool put_waiting(merges *m) {
-    for (size_t i = 0; i < m->n; i++) {
-        uint64_t *value = heed_number_map_put(&m->model->merges, m->waiting[i].pair, m->pull.err);
+static bool put_found(merges *m) {
+    for (size_t i = 0; i < m->n_found; i++) {
+        uint64_t *value = heed_number_map_put(&m->model->merges, m->found[i].pair, m->pull.err);
         if (!value) {
             return false;
         }
-        *value = m->waiting[i].value;
+        *value = m->found[i].value;
     }
-    m->n = 0;
+    m->n_found = 0;
     return true;
 }
 
@@ -72,9 +78,9 @@ static bool put_merge(merges *m, heed_line left, heed_line right, heed_line both
     m->last = id;
     uint64_t pair = heed_key_of_two((uint32_t)a, (uint32_t)c);
     heed_number_map_prefetch(&m->model->merges, pair);
-    m->waiting[m->n].pair = pair;
-    m->waiting[m->n++].value = heed_key_of_two(m->rank, (uint32_t)id);
-    return m->n < WAITING || put_waiting(m);
+    m->found[m->n_found].pair = pair;
+    m->found[m->n_found++].value = heed_key_of_two(m->rank, (uint32_t)id);
+    return m->n_found < WAITING || put_found(m);
 }
 
 static bool add_merge(merges *m, heed_line left, heed_line right) {
@@ -91,17 +97,55 @@ static bool add_merge(merges *m, heed_line left, heed_line right) {
                : heed_fail(m->pull.err, HEED_NOMEM, "out of memory: merge %u", m->rank);
 }
 
+/* Looks up the tokens of the merges that wait, in their order. */
+static bool look_up(merges *m) {
+    uint32_t rank = m->rank;
+    for (size_t i = 0; i < m->n_named; i++) {
+        m->rank = m->named[i].rank;
+        if (!add_merge(m, m->named[i].left, m->named[i].right)) {
+            return false;
+        }
+    }
+    m->n_named = 0;
+    m->rank = rank;
+    return true;
+}
+
+/* Whether a text stands in the file itself, not in a buffer that the next string overwrites. */
+static bool lasts(const merges *m, heed_line text) {
+    uintptr_t begin = (uintptr_t)m->pull.text.s, at = (uintptr_t)text.s;
+    return at >= begin && at < begin + m->pull.text.n;
+}
+
+static bool take_merge(merges *m, heed_line left, heed_line right) {
+    if (!lasts(m, left) || !lasts(m, right)) {
+        return look_up(m) && add_merge(m, left, right);
+    }
+    heed_vocab_map_prefetch(&m->model->tokenizer->ids, left.s, left.n);
+    heed_vocab_map_prefetch(&m->model->tokenizer->ids, right.s, right.n);
+    m->named[m->n_named].left = left;
+    m->named[m->n_named].right = right;
+    m->named[m->n_named++].rank = m->rank;
+    return m->n_named < WAITING || look_up(m);
+}
+
 /* ["left", "right"] */
 static bool read_pair(merges *m) {
-    heed_line text, right;
+    heed_line left, right;
     bool more = true;
-    m->left.n = 0;
-    return heed_pull_open(&m->pull, '[') && heed_pull_string(&m->pull, &text) &&
-           (heed_buf_add(&m->left, text.s, text.n) ||
-            heed_fail(m->pull.err, HEED_NOMEM, "out of memory: merge %u", m->rank)) &&
-           heed_pull_more(&m->pull, '[', false, &more) && more &&
+    if (!heed_pull_open(&m->pull, '[') || !heed_pull_string(&m->pull, &left)) {
+        return false;
+    }
+    if (!lasts(m, left)) {
+        m->left.n = 0;
+        if (!heed_buf_add(&m->left, left.s, left.n)) {
+            return heed_fail(m->pull.err, HEED_NOMEM, "out of memory: merge %u", m->rank);
+        }
+        left = (heed_line){m->left.data, m->left.n};
+    }
+    return heed_pull_more(&m->pull, '[', false, &more) && more &&
            heed_pull_string(&m->pull, &right) && heed_pull_more(&m->pull, '[', false, &more) &&
-           !more && add_merge(m, (heed_line){m->left.data, m->left.n}, right);
+           !more && take_merge(m, left, right);
 }
 
 /* "left right" */
@@ -115,7 +159,7 @@ static bool read_line(merges *m) {
     if (!space || memchr(space + 1, ' ', text.n - n - 1)) {
         return false;
     }
-    return add_merge(m, (heed_line){text.s, n}, (heed_line){space + 1, text.n - n - 1});
+    return take_merge(m, (heed_line){text.s, n}, (heed_line){space + 1, text.n - n - 1});
 }
 
 static bool read_list(merges *m) {
@@ -143,7 +187,7 @@ static bool read_merges(heed_bpe *b, const json_t *json, heed_error *err) {
     heed_error why = {0};
     merges m = {.model = b, .left.host = host, .both.host = host, .last = -1};
     m.pull = (heed_pull){.text = b->tokenizer->merges_json, .scratch.host = host, .err = &why};
-    bool ok = read_list(&m) && put_waiting(&m);
+    bool ok = read_list(&m) && look_up(&m) && put_found(&m);
     if (!ok && (why.code == HEED_OK || strncmp(why.text, "line ", 5) == 0)) {
         heed_fail(err, HEED_FILE, "merges.%u: wanted two tokens with a space between", m.rank);
     } else if (!ok) {

@@ -54,6 +54,17 @@ static heed_vocab_slot *seek(const heed_vocab_map *map, const char *s, size_t n)
     return &map->slot[at];
 }
 
+void heed_vocab_map_prefetch(const heed_vocab_map *map, const char *s, size_t n) {
+#ifdef __GNUC__
+    if (map->slots > 0) {
+        size_t at = (size_t)hash_of(s, n, head_of(s, n)) & (map->slots - 1);
+        __builtin_prefetch(&map->slot[at]);
+    }
+#else
+    (void)map, (void)s, (void)n;
+#endif
+}
+
 int32_t heed_vocab_map_find(const heed_vocab_map *map, const char *s, size_t n) {
     if (map->n == 0) {
         return -1;
