@@ -4,8 +4,11 @@
  */
 #include "text/byte_level.h"
 
+#include <string.h>
+
 #include "base/utf8.h"
 #include "text/pattern.h"
+#include "text/scan.h"
 #include "text/split.h"
 
 /* The bytes that do not print: 0 to 32, 127 to 160, and 173, the soft hyphen. */
@@ -36,10 +39,6 @@ static int byte_of(uint32_t cp) {
     return other == LOW + MIDDLES ? HYPHEN : -1;
 }
 
-/* GPT-2's words: contractions, letters, numbers and signs with the space before them, spaces. */
-static const char gpt2[] =
-    "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
-
 bool heed_byte_level_read(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
     heed_byte_level *b = settings;
     bool regex = true;
@@ -49,7 +48,7 @@ bool heed_byte_level_read(heed_tokenizer *t, const json_t *json, void *settings,
         !heed_json_opt_bool(json, "use_regex", &regex, err)) {
         return false;
     }
-    b->words = regex ? heed_pattern_regex(t, gpt2, sizeof gpt2 - 1, err) : NULL;
+    b->words = regex ? heed_pattern_regex(t, heed_regex_gpt2, strlen(heed_regex_gpt2), err) : NULL;
     return !regex || b->words;
 }
 

@@ -1,4 +1,4 @@
-/* pattern.c: looking for a text, or for a regular expression with PCRE2.
+/* pattern.c: looking for a text, or for a regular expression: with a scanner of its own, or PCRE2.
  *
  * Invariant: a match moves the search on by at least one byte, and an empty match that touches the
  * match before it is passed over, as Oniguruma's iterator does.
@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "text/scan.h"
 
 enum { MATCH_LIMIT = 10000000, DEPTH_LIMIT = 100000, HEAP_LIMIT_KIB = 1 << 16 };
 
@@ -19,6 +20,7 @@ struct heed_pattern {
     heed_pattern *after;
     const char *text; /* NULL for an expression */
     size_t n;
+    heed_scanner *scan; /* NULL where the expression has none of its own */
     const heed_host *host;
     bool starved;
     pcre2_general_context *memory;
@@ -96,6 +98,10 @@ heed_pattern *heed_pattern_regex(heed_tokenizer *t, const char *regex, size_t n,
     heed_pattern *p = new_pattern(t, err);
     if (!p) {
         return NULL;
+    }
+    p->scan = heed_scanner_for(regex, n);
+    if (p->scan) {
+        return p;
     }
     heed_buf buf = {.host = t->host};
     bool ok = heed_regex_translate(regex, n, &buf, err);
@@ -245,6 +251,18 @@ static bool cut_regex(const heed_pattern *p, heed_work *work, const char *text, 
     return true;
 }
 
+static bool cut_scanned(const heed_pattern *p, heed_work *work, const char *text, size_t n,
+                        heed_cuts *cuts, size_t *done) {
+    while (*done < n) {
+        size_t end = p->scan(text, n, *done);
+        if (!heed_cuts_add(work, cuts, *done, end, true)) {
+            return false;
+        }
+        *done = end;
+    }
+    return true;
+}
+
 bool heed_pattern_cut(const heed_pattern *p, heed_work *work, const char *text, size_t n,
                       heed_cuts *cuts) {
     if (n == 0) {
@@ -254,6 +272,8 @@ bool heed_pattern_cut(const heed_pattern *p, heed_work *work, const char *text, 
     bool ok = false;
     if (p->text) {
         ok = cut_text(p, work, text, n, cuts, &done);
+    } else if (p->scan) {
+        ok = cut_scanned(p, work, text, n, cuts, &done);
     } else {
         ok = make_match(work) && cut_regex(p, work, text, n, cuts, &done);
     }
