@@ -136,27 +136,30 @@ static bool skip_scalar(reader *r) {
     return r->at > begin || fail(r, "a value is missing");
 }
 
+/* Passes over one thing of a value: a string, a bracket, a sign between values, a scalar. */
+static bool skip_thing(reader *r, int *depth) {
+    int c = peek(r);
+    heed_line unused;
+    char *out = r->out;
+    if (c == '"') {
+        bool ok = read_string(r, &unused);
+        r->out = out;
+        return ok;
+    }
+    bool opens = c == '{' || c == '[', closes = c == '}' || c == ']';
+    if (!opens && (*depth == 0 || !(closes || c == ',' || c == ':'))) {
+        return skip_scalar(r);
+    }
+    *depth += opens - closes;
+    r->at++;
+    return true;
+}
+
 /* Passes over a value: brackets are counted, not matched by kind. */
 static bool skip_value(reader *r) {
     int depth = 0;
-    char *out = r->out;
     do {
-        int c = peek(r);
-        heed_line unused;
-        if (c == '"') {
-            if (!read_string(r, &unused)) {
-                return false;
-            }
-            r->out = out;
-        } else if (c == '{' || c == '[') {
-            depth++;
-            r->at++;
-        } else if (depth > 0 && (c == '}' || c == ']')) {
-            depth--;
-            r->at++;
-        } else if (depth > 0 && (c == ',' || c == ':')) {
-            r->at++;
-        } else if (!skip_scalar(r)) {
+        if (!skip_thing(r, &depth)) {
             return false;
         }
     } while (depth > 0 && depth < DEPTH);

@@ -37,29 +37,48 @@ static bool pass_string(walker *w) {
     return false;
 }
 
+static bool opens(char c) {
+    return c == '{' || c == '[';
+}
+
+static bool closes(char c) {
+    return c == '}' || c == ']';
+}
+
+/* Behind the number or the word that begins here. */
+static bool pass_scalar(walker *w) {
+    while (w->at < w->n && !closes(w->s[w->at]) && w->s[w->at] != ',' && w->s[w->at] != ':') {
+        w->at++;
+    }
+    return true;
+}
+
 /* Behind the value that begins here, whatever is in it. */
 static bool pass_value(walker *w) {
+    char c = next(w);
+    if (c == '"') {
+        return pass_string(w);
+    }
+    if (!opens(c)) {
+        return pass_scalar(w);
+    }
     size_t depth = 0;
-    for (next(w); w->at < w->n;) {
-        char c = w->s[w->at];
+    while (w->at < w->n) {
+        c = w->s[w->at];
         if (c == '"') {
             if (!pass_string(w)) {
                 return false;
             }
-        } else {
-            bool closes = c == '}' || c == ']';
-            if (depth == 0 && (closes || c == ',' || c == ':')) {
-                return true;
-            }
-            depth += c == '{' || c == '[';
-            depth -= closes;
-            w->at++;
+            continue;
         }
-        if (depth == 0 && (c == '"' || c == '}' || c == ']')) {
+        w->at++;
+        depth += opens(c);
+        depth -= closes(c);
+        if (depth == 0) {
             return true;
         }
     }
-    return depth == 0;
+    return false;
 }
 
 /* The key here, without its quotes, and past its colon. */
@@ -90,6 +109,16 @@ typedef struct {
     heed_line *span;
 } wanted;
 
+/* Keeps the value of a member, where that is wanted and a list. */
+static void note(const wanted *want, heed_line key, heed_line value) {
+    for (size_t i = 0; i < want->n; i++) {
+        bool list = value.n > 0 && opens(value.s[0]);
+        if (list && !want->span[i].s && is_named(key, want->member[i])) {
+            want->span[i] = value;
+        }
+    }
+}
+
 /* Notes the members that are wanted of the object that begins here. */
 static bool pass_members(walker *w, const wanted *want) {
     heed_line key;
@@ -108,12 +137,7 @@ static bool pass_members(walker *w, const wanted *want) {
         if (!pass_value(w)) {
             return false;
         }
-        for (size_t i = 0; i < want->n; i++) {
-            bool list = w->s[begin] == '{' || w->s[begin] == '[';
-            if (list && !want->span[i].s && is_named(key, want->member[i])) {
-                want->span[i] = (heed_line){w->s + begin, w->at - begin};
-            }
-        }
+        note(want, key, (heed_line){w->s + begin, w->at - begin});
     } while (next(w) == ',');
     return w->at < w->n && w->s[w->at++] == '}';
 }

@@ -49,12 +49,9 @@ bool heed_charsmap_open(heed_tokenizer *t, const unsigned char *bytes, size_t n,
 }
 
 static int base64_value(char c) {
-    return c >= 'A' && c <= 'Z'   ? c - 'A'
-           : c >= 'a' && c <= 'z' ? c - 'a' + 26
-           : c >= '0' && c <= '9' ? c - '0' + 52
-           : c == '+'             ? 62
-           : c == '/'             ? 63
-                                  : -1;
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *found = c ? strchr(digits, c) : NULL;
+    return found ? (int)(found - digits) : -1;
 }
 
 /* Decodes n characters into out, which has room for n / 4 * 3 bytes; how many were written, or
@@ -105,6 +102,17 @@ static size_t offset_of(uint32_t unit) {
     return (size_t)(unit >> 10) << ((unit & 1u << 9) >> 6);
 }
 
+/* The text that a leaf names; NULL for one within a character, which no sound map has. */
+static const char *text_at(const heed_charsmap *map, size_t at, size_t *length) {
+    size_t text = at < map->units ? number_at(map->trie + UNIT * at) & ~(1u << 31) : map->n;
+    if (text >= map->n || ((unsigned char)map->texts[text] & 0xc0) == 0x80) {
+        return NULL;
+    }
+    const char *end = memchr(map->texts + text, 0, map->n - text);
+    *length = end ? (size_t)(end - map->texts) - text : map->n - text;
+    return map->texts + text;
+}
+
 /* What the shortest text of the trie that begins s becomes; NULL where there is none. */
 static const char *find(const heed_charsmap *map, const char *s, size_t n, size_t *length) {
     if (map->units == 0) {
@@ -119,16 +127,9 @@ static const char *find(const heed_charsmap *map, const char *s, size_t n, size_
             return NULL;
         }
         at ^= offset_of(unit);
-        if (!(unit >> 8 & 1)) {
-            continue;
+        if (unit >> 8 & 1) {
+            return text_at(map, at, length);
         }
-        size_t text = at < map->units ? number_at(map->trie + UNIT * at) & ~(1u << 31) : map->n;
-        if (text >= map->n || ((unsigned char)map->texts[text] & 0xc0) == 0x80) {
-            return NULL; /* within a character: no entry of a sound map */
-        }
-        const char *end = memchr(map->texts + text, 0, map->n - text);
-        *length = end ? (size_t)(end - map->texts) - text : map->n - text;
-        return map->texts + text;
     }
     return NULL;
 }

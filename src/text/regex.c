@@ -104,17 +104,8 @@ static bool put_category(translator *t, const char *late, size_t n) {
 }
 
 /* The byte behind a backslash. Letters and digits that are not listed are refused. */
-static bool escape(translator *t) {
-    if (t->at + 1 >= t->n) {
-        return refuse(t, 1, "has nothing behind it");
-    }
-    char c = t->s[t->at + 1];
+static bool plain_escape(translator *t, char c) {
     bool done = false;
-    size_t n = 0;
-    const char *late = c == 'p' || c == 'P' ? find_late(t, &n) : NULL;
-    if (late) {
-        return put_category(t, late, n);
-    }
     if (c == 's') {
         done = put_set(t, SPACE, false);
     } else if (c == 'S') {
@@ -134,6 +125,16 @@ static bool escape(translator *t) {
     t->at += 2;
     t->escaped = t->at;
     return done;
+}
+
+static bool escape(translator *t) {
+    if (t->at + 1 >= t->n) {
+        return refuse(t, 1, "has nothing behind it");
+    }
+    char c = t->s[t->at + 1];
+    size_t n = 0;
+    const char *late = c == 'p' || c == 'P' ? find_late(t, &n) : NULL;
+    return late ? put_category(t, late, n) : plain_escape(t, c);
 }
 
 static bool begins(const translator *t, const char *what) {

@@ -10,39 +10,47 @@
 #include "base/error.h"
 #include "text/post.h"
 
-bool heed_truncation_read(const json_t *root, heed_truncation *out, heed_error *err) {
+static bool read_strategy(const json_t *json, heed_truncate *out, heed_error *err) {
     static const char *const names[] = {"LongestFirst", "OnlyFirst", "OnlySecond"};
+    const char *which = heed_json_string(json, "strategy", NULL, err);
+    for (int i = 0; which && i < 3; i++) {
+        if (strcmp(which, names[i]) == 0) {
+            *out = (heed_truncate)i;
+            return true;
+        }
+    }
+    return which &&
+           heed_fail(err, HEED_FILE,
+                     "strategy '%s' is not one of LongestFirst, OnlyFirst, OnlySecond", which);
+}
+
+static bool read_direction(const json_t *json, bool *left, heed_error *err) {
+    const char *direction = "Right";
+    if (!heed_json_opt_string(json, "direction", &direction, err)) {
+        return false;
+    }
+    *left = strcmp(direction, "Left") == 0;
+    return *left || strcmp(direction, "Right") == 0 ||
+           heed_fail(err, HEED_FILE, "direction '%s' is not Left or Right", direction);
+}
+
+bool heed_truncation_read(const json_t *root, heed_truncation *out, heed_error *err) {
     const json_t *json = json_object_get(root, "truncation");
     if (!json || json_is_null(json)) {
         return true;
     }
-    const char *which = NULL, *direction = "Right";
     if (!json_is_object(json)) {
         return heed_fail(err, HEED_FILE, "wanted an object, found %s", heed_json_kind(json));
     }
     if (!heed_json_int(json, "max_length", &out->max_length, err) ||
         !heed_json_int(json, "stride", &out->stride, err) ||
-        !heed_json_opt_string(json, "direction", &direction, err)) {
+        !read_direction(json, &out->left, err) || !read_strategy(json, &out->which, err)) {
         return false;
     }
-    which = heed_json_string(json, "strategy", NULL, err);
-    int found = -1;
-    for (int i = 0; which && i < 3; i++) {
-        found = strcmp(which, names[i]) == 0 ? i : found;
-    }
-    if (which && found < 0) {
-        return heed_fail(err, HEED_FILE,
-                         "strategy '%s' is not one of LongestFirst, OnlyFirst, OnlySecond", which);
-    }
-    out->which = (heed_truncate)found;
-    out->left = strcmp(direction, "Left") == 0;
-    if (!out->left && strcmp(direction, "Right") != 0) {
-        return heed_fail(err, HEED_FILE, "direction '%s' is not Left or Right", direction);
-    }
-    return which && ((out->max_length >= 0 && out->stride >= 0) ||
-                     heed_fail(err, HEED_FILE,
-                               "max_length %" PRId64 " and stride %" PRId64 " must not be negative",
-                               out->max_length, out->stride));
+    return (out->max_length >= 0 && out->stride >= 0) ||
+           heed_fail(err, HEED_FILE,
+                     "max_length %" PRId64 " and stride %" PRId64 " must not be negative",
+                     out->max_length, out->stride);
 }
 
 /* Leaves `keep` tokens of part p, and moves those behind it up. */
