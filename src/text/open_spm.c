@@ -99,12 +99,14 @@ static const family *family_of(const heed_folder *f, const char *name, heed_erro
 
 /* ---- Ids ----------------------------------------------------------------------------------- */
 
-/* The next word of a list; false at its end. */
+/* The next word of a list; false at its end, and of no list. */
 static bool next_word(const char **at, const char **word, size_t *n) {
-    *at += *at ? strspn(*at, " ") : 0;
-    *word = *at;
-    *n = *at ? strcspn(*at, " ") : 0;
-    *at += *n;
+    *n = 0;
+    if (*at) {
+        *word = *at + strspn(*at, " ");
+        *n = strcspn(*word, " ");
+        *at = *word + *n;
+    }
     return *n > 0;
 }
 
