@@ -100,7 +100,13 @@ typedef struct {
 bool cli_is_folder(const char *path);
 /* NULL after a complaint. */
 heed_engine *cli_engine(const cli_engine_values *values);
-heed_model *cli_open_model(heed_engine *engine, const char *folder);
+heed_model *cli_open_model(heed_engine *engine, const char *path);
+heed_model *cli_open_untied(heed_engine *engine, const char *path, bool untie);
+#define CLI_UNTIE_OPTION(type)                                                                     \
+    {                                                                                              \
+        .name = "untie", .kind = CLI_FLAG, .offset = offsetof(type, untie),                        \
+        .help = "take the file's output matrix, though config.json says it is the embedding"       \
+    }
 /* Reads a file, plain or gz, or standard input for "-" and NULL. False after a complaint. */
 bool cli_read_lines(heed_lines *lines, const char *path);
 /* Members of a line that is one JSON object, by name: value[i] is the string of names[i], NULL

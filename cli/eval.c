@@ -1,6 +1,7 @@
 /* eval.c: BLEU, chrF and perplexity of a model, or BLEU and chrF of a text.
  * SPDX-License-Identifier: MIT
  */
+#include "cli/eval_text.h"
 #include "cli/search.h"
 #include "heed_look.h"
 
@@ -12,8 +13,9 @@
 typedef struct {
     cli_engine_values engine;
     cli_search_values search;
+    cli_text_values plain;
     const char *source, *target, *hyp, *against, *output, *tokens, *aligned, *choose;
-    bool lowercase, plus, loss, json;
+    bool lowercase, plus, loss, json, untie;
 } values_of_eval;
 
 /* ---- Texts ---- */
@@ -230,6 +232,9 @@ static int score(heed_model *model, const texts *t, const values_of_eval *v) {
 }
 
 static int with_model(heed_model *model, texts *t, const values_of_eval *v) {
+    if (v->plain.text) {
+        return cli_eval_text(model, &v->plain, v->json);
+    }
     if (v->aligned) {
         return align(model, v);
     }
@@ -248,10 +253,11 @@ static int with_model(heed_model *model, texts *t, const values_of_eval *v) {
 /* What is to be measured must be there, and nothing besides. */
 static bool usable(const values_of_eval *v, bool models) {
     bool translates = v->source || v->output || v->loss;
-    if (models && v->aligned) {
-        return !translates && !v->target && !v->hyp && !v->against;
+    if (models && (v->aligned || v->plain.text)) {
+        return !translates && !v->target && !v->hyp && !v->against &&
+               !(v->aligned && v->plain.text);
     }
-    return v->target && !v->aligned && !v->choose &&
+    return v->target && !v->aligned && !v->plain.text && !v->choose &&
            (models ? v->source && !v->hyp : v->hyp && !translates);
 }
 
@@ -260,17 +266,17 @@ static int run(const cli_call *call) {
     bool models = call->args == 1;
     if (!usable(v, models)) {
         cli_misuse("'heed eval' wants MODEL --source FILE --target FILE, or --hyp FILE --ref FILE, "
-                   "or MODEL --aligned FILE");
+                   "or MODEL --aligned FILE, or MODEL --text FILE");
         return CLI_USAGE;
     }
     texts t = {0};
     int status = CLI_INPUT;
-    bool ready = v->aligned || read_texts(&t, v);
+    bool ready = v->aligned || v->plain.text || read_texts(&t, v);
     if (ready && !models) {
         status = score(NULL, &t, v);
     } else if (ready) {
         heed_engine *engine = cli_engine(&v->engine);
-        heed_model *model = engine ? cli_open_model(engine, call->arg[0]) : NULL;
+        heed_model *model = engine ? cli_open_untied(engine, call->arg[0], v->untie) : NULL;
         status = model ? with_model(model, &t, v) : CLI_INPUT;
         heed_model_free(model);
         heed_engine_free(engine);
@@ -342,6 +348,8 @@ static const cli_option OPTIONS[] = {
      .offset = offsetof(values_of_eval, loss),
      .help = "loss and perplexity of the references too"},
     CLI_SEARCH_OPTIONS(values_of_eval),
+    CLI_TEXT_OPTIONS(values_of_eval),
+    CLI_UNTIE_OPTION(values_of_eval),
     {.name = "json",
      .kind = CLI_FLAG,
      .offset = offsetof(values_of_eval, json),
@@ -352,11 +360,12 @@ static const cli_option OPTIONS[] = {
 
 const cli_command cli_eval = {
     .name = "eval",
-    .summary = "scores a model's translations, or a text: BLEU and chrF as sacreBLEU has them",
+    .summary = "scores translations (BLEU and chrF as sacreBLEU has them), or how likely a text is",
     .usage = "[MODEL]",
     .examples = "  heed eval model --source test.de.gz --target test.en.gz --beam 5 -lc\n"
                 "  heed eval --hyp ours.en --ref test.en.gz --against theirs.en\n"
-                "  heed eval model --aligned held.tsv --choose train.tsv\n",
+                "  heed eval model --aligned held.tsv --choose train.tsv\n"
+                "  heed eval model.gguf --text wiki.test.raw --window 512 --llama\n",
     .options = OPTIONS,
     .bytes = sizeof(values_of_eval),
     .least = 0,

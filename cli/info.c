@@ -26,6 +26,25 @@ static void print_text(const char *s) {
     printf("%s", most < n ? "…" : "");
 }
 
+/* Tensors that do not fit: names, or objects with a name, a shape and the one wanted. */
+static void print_list(const json_t *list) {
+    printf("%zu\n", json_array_size(list));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i), *wanted = json_object_get(item, "wanted");
+        printf("  ");
+        print_text(json_string_value(json_is_string(item) ? item : json_object_get(item, "name")));
+        if (json_object_get(item, "shape")) {
+            printf(" %s", json_string_value(json_object_get(item, "shape")));
+        }
+        if (wanted) {
+            printf(", wanted (%" JSON_INTEGER_FORMAT ",%" JSON_INTEGER_FORMAT ")",
+                   json_integer_value(json_array_get(wanted, 0)),
+                   json_integer_value(json_array_get(wanted, 1)));
+        }
+        printf("\n");
+    }
+}
+
 static void print_value(const json_t *value) {
     switch (json_typeof(value)) {
     case JSON_STRING:
@@ -43,6 +62,9 @@ static void print_value(const json_t *value) {
         break;
     case JSON_FALSE:
         printf("no\n");
+        break;
+    case JSON_ARRAY:
+        print_list(value);
         break;
     default:
         printf("none\n");
@@ -109,9 +131,7 @@ static int print(const heed_buf *text, bool json) {
 
 static bool describe_model(const char *folder, heed_buf *text, heed_error *err) {
     heed_engine *engine = heed_engine_new(NULL, 1, NULL, err);
-    heed_model *model = engine ? heed_model_open(engine, folder, err) : NULL;
-    bool fine = model && heed_model_describe(model, text, err);
-    heed_model_free(model);
+    bool fine = engine && heed_path_describe(engine, folder, text, err);
     heed_engine_free(engine);
     return fine;
 }
@@ -122,7 +142,11 @@ static int run(const cli_call *call) {
     heed_error err = {0};
     bool fine = cli_is_folder(call->arg[0]) ? describe_model(call->arg[0], &text, &err)
                                             : heed_file_describe(NULL, call->arg[0], &text, &err);
-    int status = fine ? print(&text, v->json) : cli_fail(&err);
+    int status = text.n > 0 ? print(&text, v->json) : CLI_FINE;
+    if (!fine) {
+        fflush(stdout);
+        status = cli_fail(&err);
+    }
     heed_buf_free(&text);
     return status;
 }
@@ -140,8 +164,10 @@ const cli_command cli_info = {
     .summary = "shows what a model is: family, sizes, special tokens, search; or a file's tensors",
     .usage = "MODEL|FILE",
     .examples = "  heed info model\n  heed info model --json\n  heed info model.gguf\n",
-    .notes = "Opens the model as every command does, so a damaged or unfitting folder is told here."
-             "\nA FILE is safetensors, GGUF (versions 2 and 3), or what torch.save wrote.\n",
+    .notes =
+        "Of the weights nothing is read but names and shapes; all that are missing, unused or of\n"
+        "another shape are listed. A FILE is safetensors, GGUF (versions 2 and 3), llama2.c's, or\n"
+        "what torch.save wrote.\n",
     .options = OPTIONS,
     .bytes = sizeof(values_of_info),
     .least = 1,

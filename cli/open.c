@@ -25,13 +25,18 @@ heed_engine *cli_engine(const cli_engine_values *values) {
     return engine;
 }
 
-heed_model *cli_open_model(heed_engine *engine, const char *folder) {
+heed_model *cli_open_untied(heed_engine *engine, const char *path, bool untie) {
     heed_error err = {0};
-    heed_model *model = heed_model_open(engine, folder, &err);
+    heed_open_options options = {.untie = untie};
+    heed_model *model = heed_model_open_with(engine, path, &options, &err);
     if (!model) {
         cli_fail(&err);
     }
     return model;
+}
+
+heed_model *cli_open_model(heed_engine *engine, const char *path) {
+    return cli_open_untied(engine, path, false);
 }
 
 /* All of standard input from malloc; NULL without memory. What could not be read is in ferror. */

@@ -167,22 +167,36 @@ HEED_API int heed_utf8_columns(const char *s, size_t n);
 
 /* ---- Models -------------------------------------------------------------------------------- */
 
-/* A folder as transformers writes it: config.json, generation_config.json, model.safetensors (or
- * shards), tokenizer.json where there is one. Weights stay mapped. The engine must outlive the
- * model. Missing, unused and mis-shaped tensors are an error that names the first of each and
- * counts them. */
+/* Opens a folder as transformers writes it: config.json, generation_config.json, model.safetensors
+ * or pytorch_model.bin (or their shards), tokenizer.json where there is one; or a GGUF file, or a
+ * folder that holds one and no config.json. Weights in float32 stay mapped, others are converted to
+ * it. The engine must outlive the model. Missing, unused and mis-shaped tensors are an error that
+ * names the first of each and counts them. */
 typedef struct heed_model heed_model;
-HEED_API heed_model *heed_model_open(heed_engine *engine, const char *folder, heed_error *err);
+HEED_API heed_model *heed_model_open(heed_engine *engine, const char *path, heed_error *err);
+typedef struct {
+    bool
+        untie; /* a file may hold an output matrix that differs from the embedding which config.json
+                   says it is: take both as they are */
+} heed_open_options;
+HEED_API heed_model *heed_model_open_with(heed_engine *engine, const char *path,
+                                          const heed_open_options *options, heed_error *err);
 HEED_API void heed_model_free(heed_model *model);
 /* Trained numbers; tied ones once. */
 HEED_API int64_t heed_model_parameters(const heed_model *model);
 /* Appends what the model is, as a JSON object. */
 HEED_API bool heed_model_describe(const heed_model *model, heed_buf *json, heed_error *err);
 
-/* Appends what one file of tensors holds, safetensors, GGUF (versions 2 and 3) or what torch.save
- * wrote, as a JSON object: format, settings, numbers, bytes, tensors by name with type and shape.
- * Of the data nothing is read. Failures (HEED_FILE, HEED_SHAPE) name the file and what is wrong in
- * it. */
+/* The same for what stands at a path, of whose weights and tokenizer nothing is read. Where tensors
+ * are missing, unused or mis-shaped it fails, but has appended the description all the same, with
+ * all of them under "misfits". */
+HEED_API bool heed_path_describe(heed_engine *engine, const char *path, heed_buf *json,
+                                 heed_error *err);
+
+/* Appends what one file of tensors holds, safetensors, GGUF (versions 2 and 3), what torch.save
+ * wrote or llama2.c's, as a JSON object: format, settings, numbers, bytes, tensors by name with
+ * type and shape. Of the data nothing is read. Failures (HEED_FILE, HEED_SHAPE) name the file and
+ * what is wrong in it. */
 HEED_API bool heed_file_describe(const heed_host *host, const char *path, heed_buf *json,
                                  heed_error *err);
 

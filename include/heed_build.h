@@ -163,7 +163,7 @@ typedef struct {
     /* HEED_TRAIN: the 1 x 1 value to differentiate; id 0: no gradients. */
     heed_value loss;
     /* Paths that stay readable after a run, and "grad.PATH"; NULL-terminated. A '*' stands for any
-     * run of characters without a dot. */
+     * run of characters without a dot, "**" for any run; paths come in order of recording. */
     const char *const *watch;
     /* Values to keep without a name; ends with id 0. */
     const heed_value *keep;

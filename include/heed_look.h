@@ -58,6 +58,30 @@ HEED_API bool heed_likelihood_of(heed_model *model, const heed_line *sources,
                                  const heed_line *targets, int64_t n, heed_likelihood *out,
                                  heed_error *err);
 
+/* Zero is usable. */
+typedef struct {
+    int64_t window; /* tokens that the model sees at once; 0: 512 */
+    /* Begin of each window behind that of the one before; a window scores the tokens behind the end
+     * of the one before it. 0: the window. */
+    int64_t stride;
+    /* As llama.cpp's perplexity tool counts: whole windows alone, of each its second half is
+     * scored; a text that begins with the token that begins texts has it in front of each. */
+    bool llama;
+    int64_t windows; /* at most; 0: all */
+    void (*progress)(void *ctx, int64_t done, int64_t total, double perplexity); /* NULL: none */
+    void *ctx;
+    const volatile bool *cancel; /* NULL: none */
+} heed_perplexity_options;
+/* How likely a decoder finds a text. left_out: tokens that are not scored. options NULL: {0}.
+ * HEED_VALUE for a text too short to score anything, a window that the model cannot hold. */
+HEED_API bool heed_perplexity_of(heed_model *model, heed_line text,
+                                 const heed_perplexity_options *options, heed_likelihood *out,
+                                 heed_error *err);
+/* The same for token ids. */
+HEED_API bool heed_perplexity_of_ids(heed_model *model, const int32_t *id, int64_t n,
+                                     const heed_perplexity_options *options, heed_likelihood *out,
+                                     heed_error *err);
+
 /* ---- Traces -------------------------------------------------------------------------------- */
 
 /* What to write besides logits, encoder_last_hidden_state and, where there are labels, loss. */
@@ -79,6 +103,41 @@ typedef struct {
  * interpolate_pos_encoding). */
 HEED_API bool heed_trace(heed_model *model, const char *input, const char *output,
                          const heed_trace_options *options, heed_error *err);
+
+/* ---- Differences ---------------------------------------------------------------------------- */
+
+/* Ids of the only stack, or of the encoder; `target`: those of the decoder behind an encoder. */
+typedef struct {
+    const int32_t *id, *target;
+    int64_t n, targets;
+} heed_diff_input;
+
+/* One named value in both runs. Where shapes differ, difference is infinite and nothing else is
+ * known. */
+typedef struct {
+    const char *path; /* "decoder.0.self.weights" */
+    int64_t rows, cols, other_rows, other_cols;
+    bool same_shape;
+    double largest;    /* absolute number of the first run's value */
+    double difference; /* largest absolute one, at (row, col), between a and b */
+    int64_t row, col;
+    double a, b;
+} heed_difference;
+
+/* Every value that has the same path in both, in order of the run. */
+typedef struct {
+    heed_difference *item;
+    int64_t n;
+    int64_t first;  /* the first beyond the bound; -1: none is */
+    int64_t lonely; /* values that one of the two alone has */
+    const heed_host *host;
+} heed_differences;
+
+/* Runs two models on the same ids. bound: of a difference, as a part of the value's largest
+ * number. */
+HEED_API bool heed_diff(heed_model *a, heed_model *b, const heed_diff_input *input, double bound,
+                        heed_differences *out, heed_error *err);
+HEED_API void heed_differences_free(heed_differences *out);
 
 /* ---- Attention ------------------------------------------------------------------------------ */
 

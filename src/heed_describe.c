@@ -37,7 +37,10 @@ static json_t *search(const heed_config *c) {
 static json_t *description(const heed_model *m) {
     const heed_config *c = heed_model_config(m);
     const heed_tokenizer *t = heed_model_tokenizer(m);
-    json_t *vocabulary = t ? json_integer(heed_vocab_size(t)) : json_null();
+    const char *file = heed_model_vocabulary(m);
+    json_t *vocabulary = t      ? json_integer(heed_vocab_size(t))
+                         : file ? json_string(file)
+                                : json_null();
     return json_pack("{s:s, s:I, s:I, s:I, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "family", c->family,
                      "parameters", (json_int_t)heed_model_parameters(m), "vocab",
                      (json_int_t)c->vocab, "source_vocab", (json_int_t)c->source_vocab, "tokenizer",
@@ -54,4 +57,31 @@ bool heed_model_describe(const heed_model *model, heed_buf *json, heed_error *er
     bool ok = heed_json_print(json, root, 2, err);
     json_decref(root);
     return ok;
+}
+
+/* Takes over the misfits. */
+static json_t *with_misfits(const heed_model *m, json_t *misfits) {
+    json_t *root = description(m);
+    if (json_object_size(misfits) && json_object_set(root, "misfits", misfits) != 0) {
+        json_decref(root);
+        root = NULL;
+    }
+    json_decref(misfits);
+    return root;
+}
+
+bool heed_path_describe(heed_engine *engine, const char *path, heed_buf *json, heed_error *err) {
+    json_t *misfits = json_object();
+    bool fits = false;
+    heed_model *m = heed_model_inspect(engine, path, misfits, &fits, err);
+    if (!m) {
+        json_decref(misfits);
+        return false;
+    }
+    json_t *root = with_misfits(m, misfits);
+    bool ok = root ? heed_json_print(json, root, 2, err)
+                   : heed_fail(err, HEED_NOMEM, "no memory for the description of a model");
+    json_decref(root);
+    heed_model_free(m);
+    return ok && fits;
 }

@@ -6,6 +6,8 @@ Each folder holds config.json and model.safetensors (float32) as saved, and
   in.safetensors    input_ids, attention_mask, labels, and what else the family takes
   out.safetensors   the run in float64, stored as float32: logits or the last rows, loss, hidden
                     states, attentions, gradients; zeros wherever a row or a key is masked
+  generate.json     of a decoder with an output layer: prompts, and the ids that greedy search puts
+                    behind them, cut where two tokens are nearly as likely
 Labels stand at every place. A label counts where it is real and, in a causal model, the row before
 it too; transformers gets -100 elsewhere.
 
@@ -14,6 +16,7 @@ Run: python tools/make_golden_families.py [NAME ...]
 SPDX-License-Identifier: MIT
 """
 
+import copy
 import json
 import os
 import pathlib
@@ -178,6 +181,44 @@ def run(case, model, inputs):
     return {name: value.float().contiguous() for name, value in values.items()}
 
 
+PROMPTS = ([1], [1, 5, 9], [1, 17, 4, 11, 8, 3, 20], [6, 14, 9, 3, 7])
+MOST_ROWS = 16
+MARGIN = 1e-3  # of logits: far above what float32 changes
+
+
+def continued(model, prompt):
+    """Greedy ids behind a prompt, without those from the first close call on."""
+    model = copy.deepcopy(model)  # dynamic scaling remembers the longest text
+    most = MOST_ROWS - len(prompt)
+    ids = torch.tensor([prompt])
+    result = model.generate(
+        ids,
+        attention_mask=torch.ones_like(ids),
+        do_sample=False,
+        num_beams=1,
+        max_new_tokens=most,
+        return_dict_in_generate=True,
+        output_logits=True,
+    )
+    new, sum_log = result.sequences[0, len(prompt) :].tolist(), 0.0
+    for i, logits in enumerate(result.logits):
+        first, second = logits[0].topk(2).values.tolist()
+        if first - second < MARGIN:
+            new = new[:i]
+            break
+        sum_log += logits[0].log_softmax(-1).max().item()
+    return {"prompt": prompt, "ids": new, "log_prob": sum_log, "most": len(new)}
+
+
+def write_generation(folder, case, model):
+    if case["kind"] != "decoder" or not model.can_generate():
+        return
+    cases = [continued(model.double(), prompt) for prompt in PROMPTS]
+    cases = [c for c in cases if c["ids"]]
+    assert sum(len(c["ids"]) for c in cases) >= 12, cases
+    (folder / "generate.json").write_text(json.dumps({"cases": cases}) + "\n")
+
+
 def make(name, case):
     folder = OUT / name
     shutil.rmtree(folder, ignore_errors=True)
@@ -197,6 +238,7 @@ def make(name, case):
         raise SystemExit(f"{name}: {key} is not called so in the file")
     save_file(inputs, folder / "in.safetensors")
     save_file(values, folder / "out.safetensors")
+    write_generation(folder, case, loaded)
     size = sum(f.stat().st_size for f in folder.iterdir())
     assert size < 250_000, (name, size)
     loss = f"loss {values['loss']:.4f}" if "loss" in values else "no loss"

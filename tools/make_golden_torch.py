@@ -7,10 +7,11 @@ SPDX-License-Identifier: MIT
 import collections
 import os
 import pathlib
+import shutil
 import struct
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 OUT = pathlib.Path(__file__).parent.parent / "tests/golden/torch"
 
@@ -84,6 +85,10 @@ def main():
     torch.save([1, 2], OUT / "no_dict.bin")
     save_file({k: v.detach().contiguous().clone() for k, v in named.items()},
               OUT / "same.safetensors")
+    model = OUT.parent / "families/llama-tied-linear"
+    (OUT / "model").mkdir(exist_ok=True)
+    shutil.copyfile(model / "config.json", OUT / "model/config.json")
+    torch.save(load_file(model / "model.safetensors"), OUT / "model/pytorch_model.bin")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
  */
 #include "base/fs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -70,6 +71,22 @@ bool heed_is_folder(const char *path) {
 bool heed_is_file(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+int heed_find_ending(const char *folder, const char *ending, char *out, size_t size) {
+    DIR *dir = opendir(folder);
+    size_t m = strlen(ending);
+    int count = 0;
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        size_t n = strlen(e->d_name);
+        if (n < m || n >= size || strcmp(e->d_name + n - m, ending) != 0)
+            continue;
+        memcpy(out, e->d_name, n + 1);
+        count++;
+    }
+    if (dir)
+        closedir(dir);
+    return count;
 }
 
 bool heed_make_folder(const char *path, heed_error *err) {

@@ -35,6 +35,9 @@ bool heed_write_file(const heed_host *host, const char *path, const void *data, 
 bool heed_make_folder(const char *path, heed_error *err); /* with parents; existing is fine */
 bool heed_is_folder(const char *path);
 bool heed_is_file(const char *path);
+/* Number of files in a folder whose names end in `ending`; the name of one of them into out. A name
+ * of `size` bytes or more counts as none. */
+int heed_find_ending(const char *folder, const char *ending, char *out, size_t size);
 bool heed_remove_file(const char *path, heed_error *err); /* missing is fine */
 /* folder/name into out; false with err when it does not fit in `size`. */
 bool heed_join_path(char *out, size_t size, const char *folder, const char *name, heed_error *err);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "file/llama2c.h"
 #include "file/torch.h"
 
 enum { PATH_SIZE = 4096 };
@@ -53,12 +54,28 @@ bool heed_tensors_add(heed_tensors *t, const heed_tensor *tensor, const char *tw
     return true;
 }
 
+bool heed_tensors_add_meta(heed_tensors *t, const char *key, const char *value, heed_error *err) {
+    bool added;
+    const heed_map_entry *known = heed_map_put(&t->by_key, key, strlen(key), t->metas, &added, err);
+    if (!known || !added)
+        return known != NULL;
+    if (!heed_reserve(t->host, (void **)&t->meta, &t->meta_cap, (size_t)t->metas + 1,
+                      sizeof *t->meta, err))
+        return false;
+    heed_meta *at = &t->meta[t->metas];
+    at->key = known->key;
+    at->value = heed_region_text(&t->texts, value, strlen(value), err);
+    t->metas += at->value != NULL;
+    return at->value != NULL;
+}
+
 bool heed_tensors_parse_any(heed_tensors *t, const char *label, const unsigned char *data, size_t n,
                             heed_error *err) {
-    bool torch = heed_is_torch(data, n);
-    t->format = torch ? "torch" : "safetensors";
-    return torch ? heed_tensors_parse_torch(t, label, data, n, err)
-                 : heed_tensors_parse(t, label, data, n, err);
+    bool torch = heed_is_torch(data, n), llama2c = !torch && heed_is_llama2c(data, n);
+    t->format = torch ? "torch" : llama2c ? "llama2.c" : "safetensors";
+    return torch     ? heed_tensors_parse_torch(t, label, data, n, err)
+           : llama2c ? heed_tensors_parse_llama2c(t, label, data, n, err)
+                     : heed_tensors_parse(t, label, data, n, err);
 }
 
 bool heed_tensors_add_file(heed_tensors *t, const char *path, heed_error *err) {

@@ -28,11 +28,11 @@ typedef struct {
     const char *key, *value;
 } heed_meta;
 
-/* Opens one file, safetensors or what torch.save writes, or a model folder: its model.safetensors,
- * the shards of model.safetensors.index.json, its pytorch_model.bin, or the shards of that one's
- * index. The tensors point into the mapped files and live until heed_tensors_free; after opening,
- * any number of threads may read. Failures name the file and the tensor; a file cut short says by
- * how many bytes. */
+/* Opens one file (safetensors, what torch.save writes, llama2.c's), or a model folder: its
+ * model.safetensors, the shards of model.safetensors.index.json, its pytorch_model.bin, or the
+ * shards of that one's index. The tensors point into the mapped files and live until
+ * heed_tensors_free; after opening, any number of threads may read. Failures name the file and the
+ * tensor; a file cut short says by how many bytes. */
 typedef struct heed_tensors heed_tensors;
 heed_tensors *heed_tensors_open(const heed_host *host, const char *path, heed_error *err);
 /* The same from bytes of the caller, which must outlive it; `label` stands for the path in
@@ -41,7 +41,7 @@ heed_tensors *heed_tensors_from_bytes(const heed_host *host, const char *label, 
                                       size_t n, heed_error *err);
 void heed_tensors_free(heed_tensors *t); /* NULL allowed */
 
-/* "safetensors" or "torch": of the last file that was read. */
+/* "safetensors", "torch" or "llama2.c": of the last file that was read. */
 const char *heed_tensors_format(const heed_tensors *t);
 /* In file order (shards by name, then by place in the data). */
 int64_t heed_tensors_count(const heed_tensors *t);

@@ -105,23 +105,8 @@ static bool read_meta(heed_tensors *t, const json_t *meta, heed_error *err) {
         if (!json_is_string(value))
             return heed_fail(err, HEED_FILE, "'%s': '%s' is %s, wanted a string", META, key,
                              heed_json_kind(value));
-        bool added;
-        const heed_map_entry *known =
-            heed_map_put(&t->by_key, key, strlen(key), t->metas, &added, err);
-        if (!known)
+        if (!heed_tensors_add_meta(t, key, json_string_value(value), err))
             return false;
-        if (!added)
-            continue; /* the first shard that says it wins */
-        if (!heed_reserve(t->host, (void **)&t->meta, &t->meta_cap, (size_t)t->metas + 1,
-                          sizeof *t->meta, err))
-            return false;
-        heed_meta *at = &t->meta[t->metas];
-        at->key = known->key;
-        at->value =
-            heed_region_text(&t->texts, json_string_value(value), json_string_length(value), err);
-        if (!at->value)
-            return false;
-        t->metas++;
     }
     return true;
 }

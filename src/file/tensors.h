@@ -33,8 +33,10 @@ bool heed_tensors_parse(heed_tensors *t, const char *label, const unsigned char 
  * error: "tensor 'a' is <twice>". */
 bool heed_tensors_add(heed_tensors *t, const heed_tensor *tensor, const char *twice,
                       heed_error *err);
+/* Appends one of the metadata, copied; the first of a key wins. */
+bool heed_tensors_add_meta(heed_tensors *t, const char *key, const char *value, heed_error *err);
 heed_tensors *heed_tensors_new(const heed_host *host, heed_error *err); /* without tensors */
-/* The same for a safetensors file or one of PyTorch's, whichever the first bytes tell. */
+/* The same for a safetensors file, one of PyTorch's or of llama2.c's: the first bytes tell. */
 bool heed_tensors_parse_any(heed_tensors *t, const char *label, const unsigned char *data, size_t n,
                             heed_error *err);
 /* Maps a file and appends what is in it. */

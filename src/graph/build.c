@@ -168,10 +168,11 @@ bool heed_path_matches(const char *pattern, const char *path) {
             return false;
     if (!*pattern)
         return !*path;
+    bool deep = pattern[1] == '*';
     for (;; path++) {
-        if (heed_path_matches(pattern + 1, path))
+        if (heed_path_matches(pattern + 1 + deep, path))
             return true;
-        if (!*path || *path == '.')
+        if (!*path || (*path == '.' && !deep))
             return false;
     }
 }

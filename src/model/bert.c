@@ -139,6 +139,48 @@ static const char *const unused[] = {"bert.embeddings.position_ids",
                                      "cls.predictions.transform.*.*",
                                      NULL};
 
+/* ---- GGUF: the encoder alone; what stands on it is not stored ---- */
+
+static const heed_key gguf_keys[] = {
+    HEED_MUST("block_count", INT, encoder.layers),
+    HEED_MUST("context_length", INT, encoder.max_positions),
+    HEED_MUST("embedding_length", INT, encoder.width),
+    HEED_MUST("feed_forward_length", INT, encoder.feed_forward),
+    HEED_MUST_BOTH("attention.head_count", INT, encoder.heads, encoder.kv_heads),
+    HEED_MUST("attention.layer_norm_epsilon", NUMBER, encoder.eps),
+    HEED_MAY_BOTH("vocab_size", INT, vocab, source_vocab),
+    HEED_ONLY("attention.causal", "false"),
+    HEED_KNOWN("pooling_type"), /* what becomes of the rows is asked elsewhere */
+    {0}};
+
+static const heed_rename gguf_weights[] = {{"tokens.weight", "token_embd.weight"},
+                                           {"types.weight", "token_types.weight"},
+                                           {"encoder.positions.weight", "position_embd.weight"},
+                                           {"encoder.embed_norm.*", "token_embd_norm.*"},
+                                           {"encoder.*.self.norm.*", "blk.*.attn_output_norm.*"},
+                                           {"encoder.*.self.out.*", "blk.*.attn_output.*"},
+                                           {"encoder.*.self.*.*", "blk.*.attn_*.*"},
+                                           {"encoder.*.feed.norm.*", "blk.*.layer_output_norm.*"},
+                                           {"encoder.*.feed.*.*", "blk.*.ffn_*.*"},
+                                           {NULL, NULL}};
+
+static const char *const gguf_unused[] = {NULL};
+
+static bool gguf_finish(heed_config *c, const heed_tensors *tensors, heed_error *err) {
+    const heed_tensor *types = heed_tensors_find(tensors, "token_types.weight");
+    c->types = !types ? 0 : types->rank == 1 ? 1 : types->dim[0];
+    return finish(c, err);
+}
+
+static const heed_form forms[] = {{.format = "gguf",
+                                   .architecture = "bert",
+                                   .head = HEED_HEAD_NONE,
+                                   .keys = (const heed_key *const[]){gguf_keys, NULL},
+                                   .weights = gguf_weights,
+                                   .unused = gguf_unused,
+                                   .finish = gguf_finish},
+                                  {0}};
+
 const heed_family heed_family_bert = {.type = "bert",
                                       .kind = HEED_ENCODER,
                                       .architectures = architectures,
@@ -149,4 +191,5 @@ const heed_family heed_family_bert = {.type = "bert",
                                       .record = record,
                                       .weights = weights,
                                       .values = heed_encoder_values,
-                                      .unused = unused};
+                                      .unused = unused,
+                                      .forms = forms};

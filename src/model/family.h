@@ -5,6 +5,7 @@
 #define HEED_MODEL_FAMILY_H
 
 #include "base/error.h"
+#include "file/gguf.h"
 #include "file/json.h"
 #include "file/safetensors.h"
 #include "model/model.h"
@@ -85,6 +86,20 @@ typedef struct {
     bool pooler;
 } heed_architecture;
 
+/* How another file format tells a family: its keys and its names, where those of config.json and
+ * model.safetensors stand in heed_family. */
+typedef struct {
+    const char *format;       /* "gguf", "llama2.c" */
+    const char *architecture; /* GGUF's general.architecture */
+    heed_head head;
+    const heed_key *const *keys; /* as in heed_family */
+    const heed_rename *weights;
+    const char *const *unused;
+    /* Sets what the keys leave open; `tensors` tells what is there. Comes in place of the family's
+     * `finish`. */
+    bool (*finish)(heed_config *c, const heed_tensors *tensors, heed_error *err);
+} heed_form;
+
 typedef struct heed_family {
     const char *type; /* model_type */
     heed_model_kind kind;
@@ -107,6 +122,7 @@ typedef struct heed_family {
     const char *const *unused; /* patterns of tensors that may stand in a file and are not needed */
     /* Tables of positions that transformers wants to find in the file; NULL: none. */
     const char *const *sinusoids;
+    const heed_form *forms; /* ends with format NULL; NULL: transformers' folder alone */
 } heed_family;
 #define HEED_FAMILY(name) extern const heed_family heed_family_##name;
 #include "model/families.def"
@@ -167,9 +183,17 @@ extern const heed_key heed_rope_keys[]; /* rope_theta, rope_scaling, rope_parame
 bool heed_rope_finish(heed_config *c, heed_error *err);
 /* The decoder's queries or keys, turned by the positions of their rows. */
 heed_value heed_turn(heed_build *b, heed_value x, int64_t heads, const heed_config *c);
+/* rope_gguf.c: the same as GGUF has them; `rope_freqs.weight`, where there is one, as scaling. */
+extern const heed_key heed_rope_gguf_keys[];
+bool heed_rope_gguf_finish(heed_config *c, const heed_tensors *tensors, heed_error *err);
 
 /* llama.c: shared by the decoders that descend from it. */
 extern const heed_key heed_llama_keys[];
+extern const heed_key *const heed_llama_gguf_keys[];
+extern const heed_rename heed_llama_gguf_weights[];
+extern const char *const heed_llama_gguf_unused[];
+/* Without Llama's turned pairs. */
+bool heed_llama_gguf_finish(heed_config *c, const heed_tensors *tensors, heed_error *err);
 extern const heed_rename heed_llama_weights[];
 extern const char *const heed_llama_unused[];
 void heed_llama_defaults(heed_config *c);
@@ -251,13 +275,36 @@ struct heed_model {
     const heed_family *family;
     heed_config config;
     heed_weights *weights;
-    heed_tensors *tensors; /* the mapped file that weights borrow from, or NULL */
-    const char **stored;   /* the file's names of the weights, in their order; NULL: a new model */
+    /* The mapped file that weights borrow from, and its names of them; NULL: a new model. */
+    const heed_tensors *tensors; /* in `own` or `gguf` */
+    heed_tensors *own;
+    heed_gguf *gguf;
+    const heed_rename *names;
+    const char *prefix;
+    const char *const *unused;
+    const char **stored; /* the file's names of the weights, in their order; NULL: not there */
+    bool untie;          /* the head is its own, whatever the file says */
+    bool bare;           /* no weights and no tokenizer: only what is known without them */
+    char vocabulary[96]; /* the file that the tokenizer is in; "": none */
     heed_tokenizer *tokenizer;
 };
 /* model.c: lets the family declare its weights. */
 bool heed_model_declare(heed_model *m, heed_error *err);
-/* load.c */
-bool heed_model_load(heed_model *m, const char *folder, heed_error *err);
+/* load.c: finds out what is at a path, reads all but the weights and declares these. */
+bool heed_model_read(heed_model *m, const char *path, heed_error *err);
+/* Opens it, unless the model is bare. */
+bool heed_model_read_tokenizer(heed_model *m, const char *path, heed_error *err);
+/* load_gguf.c: the same for a GGUF file, without declaring. */
+bool heed_model_read_gguf(heed_model *m, const char *path, heed_error *err);
+/* Defaults and names of m->family in a form. */
+void heed_model_take_form(heed_model *m, const heed_form *form);
+/* load_llama2c.c: the same for any other file, of which those of llama2.c alone are models. */
+bool heed_model_read_llama2c(heed_model *m, const char *path, heed_error *err);
+/* fit.c: finds each weight's tensor, by name and shape alone. False where something is missing,
+ * has another shape or is left over: the first of each kind and their numbers are told, and put
+ * into the object `list` (NULL: no), all of them. */
+bool heed_model_match(heed_model *m, json_t *list, heed_error *err);
+/* Gives the matched weights their numbers. */
+bool heed_model_take(heed_model *m, heed_error *err);
 
 #endif

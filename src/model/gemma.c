@@ -21,6 +21,15 @@ static bool finish(heed_config *c, heed_error *err) {
     return heed_llama_finish(c, err);
 }
 
+static const heed_form forms[] = {{.format = "gguf",
+                                   .architecture = "gemma",
+                                   .head = HEED_HEAD_VOCAB,
+                                   .keys = heed_llama_gguf_keys,
+                                   .weights = heed_llama_gguf_weights,
+                                   .unused = heed_llama_gguf_unused,
+                                   .finish = heed_llama_gguf_finish},
+                                  {0}};
+
 static const heed_architecture architectures[] = {
     {"GemmaForCausalLM", HEED_HEAD_VOCAB, false}, {"GemmaModel", HEED_HEAD_NONE, false}, {0}};
 
@@ -35,4 +44,5 @@ const heed_family heed_family_gemma = {
     .record = heed_record_llama,
     .weights = heed_llama_weights,
     .values = heed_decoder_values,
-    .unused = heed_llama_unused};
+    .unused = heed_llama_unused,
+    .forms = forms};

@@ -53,6 +53,12 @@ static bool finish(heed_config *c, heed_error *err) {
     return true;
 }
 
+static heed_value product(heed_build *b, heed_value x, const char *name, int64_t out,
+                          const heed_config *c) {
+    return c->output_by_input ? heed_linear(b, x, name, out, true)
+                              : heed_linear_in_out(b, x, name, out, true);
+}
+
 static heed_value self(heed_build *b, heed_value x, int64_t i, const heed_config *c) {
     const heed_stack *s = &c->decoder;
     double scale = c->scale_attention ? 1 / sqrt((double)(s->width / s->heads)) : 1;
@@ -63,21 +69,22 @@ static heed_value self(heed_build *b, heed_value x, int64_t i, const heed_config
                                 .dropout = s->attention_dropout};
     heed_enter(b, "self", -1);
     heed_value h = heed_layernorm(b, x, "norm", s->eps);
-    heed_value all = heed_linear_in_out(b, h, "qkv", 3 * s->width, true);
+    heed_value all = product(b, h, "qkv", 3 * s->width, c);
     heed_value q = heed_pick_columns(b, all, 0, s->width, s->width, 1);
     heed_value k = heed_pick_columns(b, all, s->width, s->width, s->width, 1);
     heed_value v = heed_pick_columns(b, all, 2 * s->width, s->width, s->width, 1);
-    h = heed_linear_in_out(b, heed_attend(b, q, k, v, &o), "out", s->width, true);
+    h = product(b, heed_attend(b, q, k, v, &o), "out", s->width, c);
     x = heed_add(b, x, heed_dropout(b, h, "dropout", s->dropout));
     heed_leave(b);
     return x;
 }
 
-static heed_value feed(heed_build *b, heed_value x, const heed_stack *s) {
+static heed_value feed(heed_build *b, heed_value x, const heed_config *c) {
+    const heed_stack *s = &c->decoder;
     heed_enter(b, "feed", -1);
     heed_value h = heed_layernorm(b, x, "norm", s->eps);
-    h = heed_act(b, heed_linear_in_out(b, h, "up", s->feed_forward, true), s->act);
-    h = heed_linear_in_out(b, h, "down", s->width, true);
+    h = heed_act(b, product(b, h, "up", s->feed_forward, c), s->act);
+    h = product(b, h, "down", s->width, c);
     x = heed_add(b, x, heed_dropout(b, h, "dropout", s->dropout));
     heed_leave(b);
     return x;
@@ -85,7 +92,7 @@ static heed_value feed(heed_build *b, heed_value x, const heed_stack *s) {
 
 static heed_value layer(heed_build *b, heed_value x, int64_t i, const void *ctx) {
     const heed_config *c = ctx;
-    return feed(b, self(b, x, i, c), &c->decoder);
+    return feed(b, self(b, x, i, c), c);
 }
 
 static heed_value end(heed_build *b, heed_value x, const void *ctx) {
@@ -120,6 +127,46 @@ static const heed_rename weights[] = {{"tokens.weight", "transformer.wte.weight"
 static const char *const unused[] = {"transformer.h.*.attn.bias",
                                      "transformer.h.*.attn.masked_bias", NULL};
 
+/* ---- GGUF: matrices lie output by input ---- */
+
+static const heed_key gguf_keys[] = {
+    HEED_MUST("block_count", INT, decoder.layers),
+    HEED_MUST("context_length", INT, decoder.max_positions),
+    HEED_MUST("embedding_length", INT, decoder.width),
+    HEED_MUST("feed_forward_length", INT, decoder.feed_forward),
+    HEED_MUST_BOTH("attention.head_count", INT, decoder.heads, decoder.kv_heads),
+    HEED_MUST("attention.layer_norm_epsilon", NUMBER, decoder.eps),
+    HEED_MAY_BOTH("vocab_size", INT, vocab, source_vocab),
+    {0}};
+
+static const heed_rename gguf_weights[] = {{"tokens.weight", "token_embd.weight"},
+                                           {"head.weight", "output.weight"},
+                                           {"decoder.positions.weight", "position_embd.weight"},
+                                           {"decoder.*.self.norm.*", "blk.*.attn_norm.*"},
+                                           {"decoder.*.self.qkv.*", "blk.*.attn_qkv.*"},
+                                           {"decoder.*.self.out.*", "blk.*.attn_output.*"},
+                                           {"decoder.*.feed.norm.*", "blk.*.ffn_norm.*"},
+                                           {"decoder.*.feed.*.*", "blk.*.ffn_*.*"},
+                                           {"decoder.norm.*", "output_norm.*"},
+                                           {NULL, NULL}};
+
+static const char *const gguf_unused[] = {NULL};
+
+static bool gguf_finish(heed_config *c, const heed_tensors *tensors, heed_error *err) {
+    c->tie_output = !heed_tensors_find(tensors, "output.weight");
+    c->output_by_input = true;
+    return finish(c, err);
+}
+
+static const heed_form forms[] = {{.format = "gguf",
+                                   .architecture = "gpt2",
+                                   .head = HEED_HEAD_VOCAB,
+                                   .keys = (const heed_key *const[]){gguf_keys, NULL},
+                                   .weights = gguf_weights,
+                                   .unused = gguf_unused,
+                                   .finish = gguf_finish},
+                                  {0}};
+
 const heed_family heed_family_gpt2 = {.type = "gpt2",
                                       .kind = HEED_DECODER,
                                       .architectures = architectures,
@@ -130,4 +177,5 @@ const heed_family heed_family_gpt2 = {.type = "gpt2",
                                       .record = record,
                                       .weights = weights,
                                       .values = heed_decoder_values,
-                                      .unused = unused};
+                                      .unused = unused,
+                                      .forms = forms};

@@ -5,8 +5,10 @@
 
 void heed_record_vocab(heed_build *b, heed_value x, heed_value table, heed_value bias,
                        const heed_want *want, heed_outputs *out) {
-    if (want->logits)
-        out->logits = heed_name(b, heed_product(b, x, table, bias), "logits");
+    if (want->logits) {
+        heed_value rows = want->last ? heed_pool_rows(b, x, HEED_POOL_LAST) : x;
+        out->logits = heed_name(b, heed_product(b, rows, table, bias), "logits");
+    }
     if (want->loss) {
         heed_value labels = heed_input(b, "labels", heed_space_of(b, x));
         out->loss = heed_name(b, heed_xent(b, x, table, bias, labels, want->smoothing), "loss");

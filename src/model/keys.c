@@ -4,6 +4,7 @@
 #include "model/family.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,13 +245,31 @@ static const heed_key *find_key(const heed_key *const *tables, const char *name)
     return NULL;
 }
 
-static bool all_known(const json_t *root, const heed_key *const *tables, heed_error *err) {
+/* Does a table have keys that begin so? */
+static bool within(const heed_key *const *tables, const char *prefix) {
+    for (; *tables; tables++)
+        for (const heed_key *k = *tables; k->key; k++)
+            if (!strncmp(k->key, prefix, strlen(prefix)))
+                return true;
+    return false;
+}
+
+/* `inside`: "" or the path of root with a dot; a table may name keys within an object. */
+static bool all_known(const json_t *root, const char *inside, const heed_key *const *tables,
+                      heed_error *err) {
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)root, name, value) {
-        if (!find_key(tables, name))
+        char path[200], deeper[202];
+        snprintf(path, sizeof path, "%s%s", inside, name);
+        if (find_key(tables, path))
+            continue;
+        snprintf(deeper, sizeof deeper, "%s.", path);
+        if (!json_object_size(value) || !within(tables, deeper))
             return heed_fail(err, HEED_NAME, "key '%s' is not known; its effect would be ignored",
-                             name);
+                             path);
+        if (!all_known(value, deeper, tables, err))
+            return false;
     }
     return true;
 }
@@ -276,7 +295,7 @@ static bool read_tables(const json_t *root, const heed_key *const *tables, heed_
 
 bool heed_keys_read(const json_t *root, const char *file, const heed_key *const *tables,
                     heed_config *c, heed_error *err) {
-    if (all_known(root, tables, err) && read_tables(root, tables, c, err))
+    if (all_known(root, "", tables, err) && read_tables(root, tables, c, err))
         return true;
     heed_error_at(err, "'%s'", file);
     return false;

@@ -4,6 +4,7 @@
  */
 #include "model/family.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -148,6 +149,127 @@ const heed_rename heed_llama_weights[] = {
 /* The speeds of the rotary positions, that older files hold. */
 const char *const heed_llama_unused[] = {"model.layers.*.self_attn.rotary_emb.inv_freq", NULL};
 
+/* ---- GGUF ---- */
+
+static bool read_value_width(const json_t *value, heed_config *c, heed_error *err) {
+    int64_t width = json_is_integer(value) ? json_integer_value(value) : -1;
+    int64_t key = c->decoder.head_width;
+    return width == (key ? key : c->decoder.width / (c->decoder.heads ? c->decoder.heads : 1)) ||
+           heed_fail(err, HEED_VALUE,
+                     "attention.value_length %" PRId64 " is another than that of the keys", width);
+}
+
+static const heed_key gguf_keys[] = {
+    HEED_MUST("block_count", INT, decoder.layers),
+    HEED_MUST("context_length", INT, decoder.max_positions),
+    HEED_MUST("embedding_length", INT, decoder.width),
+    HEED_MUST("feed_forward_length", INT, decoder.feed_forward),
+    HEED_MUST_BOTH("attention.head_count", INT, decoder.heads, decoder.kv_heads),
+    HEED_MAY("attention.head_count_kv", INT, decoder.kv_heads),
+    HEED_MAY("attention.key_length", INT, decoder.head_width),
+    HEED_READ("attention.value_length", read_value_width),
+    HEED_MUST("attention.layer_norm_rms_epsilon", NUMBER, decoder.eps),
+    HEED_MAY_BOTH("vocab_size", INT, vocab, source_vocab),
+    HEED_ONLY("attention.causal", "true"),
+    HEED_ONLY("use_parallel_residual", "false"),
+    HEED_ONLY("expert_count", "0"),
+    HEED_ONLY("expert_used_count", "0"),
+    HEED_KNOWN("tensor_data_layout"), /* in whose order the pairs of q and k lie: always turned */
+    {0}};
+const heed_key *const heed_llama_gguf_keys[] = {gguf_keys, heed_rope_gguf_keys, NULL};
+
+const heed_rename heed_llama_gguf_weights[] = {{"tokens.weight", "token_embd.weight"},
+                                               {"head.weight", "output.weight"},
+                                               {"decoder.*.self.norm.*", "blk.*.attn_norm.*"},
+                                               {"decoder.*.self.q_norm.*", "blk.*.attn_q_norm.*"},
+                                               {"decoder.*.self.k_norm.*", "blk.*.attn_k_norm.*"},
+                                               {"decoder.*.self.out.*", "blk.*.attn_output.*"},
+                                               {"decoder.*.self.*.*", "blk.*.attn_*.*"},
+                                               {"decoder.*.feed.norm.*", "blk.*.ffn_norm.*"},
+                                               {"decoder.*.feed.*.*", "blk.*.ffn_*.*"},
+                                               {"decoder.norm.*", "output_norm.*"},
+                                               {NULL, NULL}};
+
+/* Scaled speeds of the rotary positions, which heed_rope_gguf_finish has read, and older files'
+ * plain ones. */
+const char *const heed_llama_gguf_unused[] = {"rope_freqs.weight", "blk.*.attn_rot_embd.weight",
+                                              NULL};
+
+/* GGUF says by their being there which products have a bias and whether the head is its own; gains
+ * of 1 + weight are stored added up. */
+bool heed_llama_gguf_finish(heed_config *c, const heed_tensors *tensors, heed_error *err) {
+    c->tie_output = !heed_tensors_find(tensors, "output.weight");
+    c->qkv_bias = heed_tensors_find(tensors, "blk.0.attn_q.bias");
+    c->out_bias = heed_tensors_find(tensors, "blk.0.attn_output.bias");
+    c->feed_bias = heed_tensors_find(tensors, "blk.0.ffn_up.bias");
+    c->norm_one_plus = false;
+    return heed_rope_gguf_finish(c, tensors, err);
+}
+
+/* The rows of q and k are in another order here than in transformers' files, so that the two
+ * numbers of a pair stand side by side. */
+static bool gguf_finish(heed_config *c, const heed_tensors *tensors, heed_error *err) {
+    c->decoder.positions = HEED_POSITIONS_ROPE_INTERLEAVED;
+    return heed_llama_gguf_finish(c, tensors, err);
+}
+
+/* ---- llama2.c ---- */
+
+static const heed_key llama2c_keys[] = {HEED_MUST("dim", INT, decoder.width),
+                                        HEED_MUST("hidden_dim", INT, decoder.feed_forward),
+                                        HEED_MUST("n_layers", INT, decoder.layers),
+                                        HEED_MUST("n_heads", INT, decoder.heads),
+                                        HEED_MUST("n_kv_heads", INT, decoder.kv_heads),
+                                        HEED_MUST_BOTH("vocab_size", INT, vocab, source_vocab),
+                                        HEED_MUST("max_seq_len", INT, decoder.max_positions),
+                                        HEED_KNOWN("version"),
+                                        HEED_KNOWN("tied"),
+                                        HEED_KNOWN("group_size"),
+                                        {0}};
+
+static const heed_rename llama2c_weights[] = {
+    {"tokens.weight", "tok_embeddings.weight"},
+    {"head.weight", "output.weight"},
+    {"decoder.*.self.norm.*", "layers.*.attention_norm.*"},
+    {"decoder.*.self.out.*", "layers.*.attention.wo.*"},
+    {"decoder.*.self.*.*", "layers.*.attention.w*.*"},
+    {"decoder.*.feed.norm.*", "layers.*.ffn_norm.*"},
+    {"decoder.*.feed.gate.*", "layers.*.feed_forward.w1.*"},
+    {"decoder.*.feed.down.*", "layers.*.feed_forward.w2.*"},
+    {"decoder.*.feed.up.*", "layers.*.feed_forward.w3.*"},
+    {"decoder.norm.*", "norm.*"},
+    {NULL, NULL}};
+
+static const char *const llama2c_unused[] = {NULL};
+
+/* What its header leaves unsaid: the sizes of the norm's epsilon, pairs side by side, the ids of
+ * SentencePiece; its texts follow one another with the token that begins them between. */
+static bool llama2c_finish(heed_config *c, const heed_tensors *tensors, heed_error *err) {
+    c->tie_output = !heed_tensors_find(tensors, "output.weight");
+    c->decoder.eps = 1e-5;
+    c->decoder.positions = HEED_POSITIONS_ROPE_INTERLEAVED;
+    c->unk = 0;
+    c->bos = c->end[1] = 1;
+    c->eos = c->end[0] = 2;
+    c->ends = 2;
+    return heed_rope_finish(c, err);
+}
+
+static const heed_form forms[] = {{.format = "gguf",
+                                   .architecture = "llama",
+                                   .head = HEED_HEAD_VOCAB,
+                                   .keys = heed_llama_gguf_keys,
+                                   .weights = heed_llama_gguf_weights,
+                                   .unused = heed_llama_gguf_unused,
+                                   .finish = gguf_finish},
+                                  {.format = "llama2.c",
+                                   .head = HEED_HEAD_VOCAB,
+                                   .keys = (const heed_key *const[]){llama2c_keys, NULL},
+                                   .weights = llama2c_weights,
+                                   .unused = llama2c_unused,
+                                   .finish = llama2c_finish},
+                                  {0}};
+
 static const heed_architecture architectures[] = {
     {"LlamaForCausalLM", HEED_HEAD_VOCAB, false}, {"LlamaModel", HEED_HEAD_NONE, false}, {0}};
 
@@ -162,4 +284,5 @@ const heed_family heed_family_llama = {
     .record = heed_record_llama,
     .weights = heed_llama_weights,
     .values = heed_decoder_values,
-    .unused = heed_llama_unused};
+    .unused = heed_llama_unused,
+    .forms = forms};

@@ -27,7 +27,8 @@ void heed_model_free(heed_model *m) {
     if (!m)
         return;
     heed_weights_free(m->weights);
-    heed_tensors_free(m->tensors);
+    heed_tensors_free(m->own);
+    heed_gguf_free(m->gguf);
     heed_free(heed_engine_host(m->engine), m->stored);
     heed_tokenizer_free(m->tokenizer);
     heed_free(heed_engine_host(m->engine), m);
@@ -91,15 +92,37 @@ heed_model *heed_model_new(heed_engine *engine, const heed_config *config,
     return NULL;
 }
 
-heed_model *heed_model_open(heed_engine *engine, const char *folder, heed_error *err) {
+heed_model *heed_model_open_with(heed_engine *engine, const char *path,
+                                 const heed_open_options *options, heed_error *err) {
     heed_model *m = new_model(engine, err);
-    if (m && heed_model_load(m, folder, err) && ids_in_vocab(&m->config, err) &&
-        tokenizer_fits(m, err))
+    if (m)
+        m->untie = options->untie;
+    if (m && heed_model_read(m, path, err) && heed_model_match(m, NULL, err) &&
+        heed_model_take(m, err) && ids_in_vocab(&m->config, err) && tokenizer_fits(m, err))
         return m;
     if (m)
-        heed_error_at(err, "cannot open '%s'", folder);
+        heed_error_at(err, "cannot open '%s'", path);
     heed_model_free(m);
     return NULL;
+}
+
+heed_model *heed_model_inspect(heed_engine *engine, const char *path, json_t *misfits, bool *fits,
+                               heed_error *err) {
+    heed_model *m = new_model(engine, err);
+    if (m)
+        m->bare = true;
+    bool fine = m && heed_model_read(m, path, err) && ids_in_vocab(&m->config, err);
+    *fits = fine && heed_model_match(m, misfits, err);
+    if (m && !*fits)
+        heed_error_at(err, "cannot open '%s'", path);
+    if (fine)
+        return m;
+    heed_model_free(m);
+    return NULL;
+}
+
+heed_model *heed_model_open(heed_engine *engine, const char *path, heed_error *err) {
+    return heed_model_open_with(engine, path, &(heed_open_options){0}, err);
 }
 
 heed_engine *heed_model_engine(const heed_model *m) {
@@ -116,6 +139,10 @@ heed_weights *heed_model_weights(const heed_model *m) {
 }
 const heed_tokenizer *heed_model_tokenizer(const heed_model *m) {
     return m->tokenizer;
+}
+
+const char *heed_model_vocabulary(const heed_model *m) {
+    return m->vocabulary[0] ? m->vocabulary : NULL;
 }
 
 int64_t heed_model_parameters(const heed_model *m) {

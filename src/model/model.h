@@ -9,6 +9,7 @@
 #define HEED_MODEL_MODEL_H
 
 #include "block/block.h"
+#include "file/json.h"
 #include "file/safetensors.h"
 #include "text/text.h"
 
@@ -79,6 +80,7 @@ typedef struct {
     bool scale_output;    /* T5: rows times width^-0.5 before the output matrix */
     bool own_buckets;     /* umT5: a table of distances for each layer */
     bool labels_wrap;     /* mBART: decoder inputs made from labels begin with their last token */
+    bool output_by_input; /* GPT-2: its matrices are not input by output, as in GGUF */
     int32_t pad, bos, eos, unk, decoder_start, forced_eos; /* -1: none */
     int32_t forced_bos;     /* the first token that is generated; -1: any */
     int32_t end[HEED_ENDS]; /* where several tokens end a text: all of them, eos first */
@@ -111,10 +113,12 @@ typedef struct heed_model heed_model;
 bool heed_model_must_be(const heed_model *m, heed_model_kind kind, const char *what,
                         heed_error *err);
 
-/* Opens a folder: config.json, generation_config.json, model.safetensors (or shards),
- * tokenizer.json where there is one. Weights stay mapped. Missing, unused and mis-shaped tensors
- * are an error that names the first of each and counts them. The engine must outlive it. */
-heed_model *heed_model_open(heed_engine *engine, const char *folder, heed_error *err);
+/* heed_model_open stands in heed.h. The same without tokenizer and the weights' numbers, of which
+ * nothing is read: what of the file does not fit goes into the object `misfits`, as arrays
+ * "missing", "misshaped" and "unused". Where something does not, *fits is false and err tells; the
+ * model is there all the same. */
+heed_model *heed_model_inspect(heed_engine *engine, const char *path, json_t *misfits, bool *fits,
+                               heed_error *err);
 /* A model whose weights have names and shapes, but no memory: for plans that are only measured, and
  * until heed_weights_init. Takes over the tokenizer (also on failure; may be NULL). */
 heed_model *heed_model_sketch(heed_engine *engine, const heed_config *config,
@@ -132,7 +136,9 @@ const heed_host *heed_model_host(const heed_model *m);
 const heed_config *heed_model_config(const heed_model *m);
 heed_weights *heed_model_weights(const heed_model *m); /* training changes them */
 const heed_tokenizer *heed_model_tokenizer(
-    const heed_model *m);                           /* NULL where the folder has none */
+    const heed_model *m); /* NULL where the folder has none */
+/* Name of the file that the tokenizer is in, whether it was opened or not; NULL: there is none. */
+const char *heed_model_vocabulary(const heed_model *m);
 int64_t heed_model_parameters(const heed_model *m); /* trained numbers; tied ones once */
 
 /* What a row's position is where position_ids are absent, as the family's forward in transformers
@@ -154,6 +160,7 @@ heed_place heed_model_place(const heed_model *m);
  * transformers' labels of a causal model shifts them. */
 typedef struct {
     bool logits, loss;
+    bool last; /* logits of each sequence's last row alone, sequences x vocab */
     double smoothing;
     bool no_dropout; /* in HEED_TRAIN: gradients of the model as it is used */
     int64_t grid[2]; /* rows and columns of patches in a picture; 0: of config's size */
@@ -162,7 +169,8 @@ typedef struct {
     heed_value memory; /* encoder output, source x width */
     heed_value hidden; /* decoder output, target x width */
     heed_value pooled; /* sequences x width, where config.pooler */
-    heed_value logits; /* rows x vocab, rows x labels or sequences x labels */
+    heed_value logits; /* rows x vocab (want.last: sequences x vocab), rows x labels or sequences x
+                          labels */
     heed_value loss;   /* 1 x 1, summed over labels; heed_xent_rows(loss): each label's */
 } heed_outputs;
 heed_outputs heed_model_record(const heed_model *m, heed_build *b, const heed_want *want);

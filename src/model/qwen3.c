@@ -10,6 +10,15 @@ static void defaults(heed_config *c) {
     c->first_windowed = 28;
 }
 
+static const heed_form forms[] = {{.format = "gguf",
+                                   .architecture = "qwen3",
+                                   .head = HEED_HEAD_VOCAB,
+                                   .keys = heed_llama_gguf_keys,
+                                   .weights = heed_llama_gguf_weights,
+                                   .unused = heed_llama_gguf_unused,
+                                   .finish = heed_llama_gguf_finish},
+                                  {0}};
+
 static const heed_architecture architectures[] = {
     {"Qwen3ForCausalLM", HEED_HEAD_VOCAB, false}, {"Qwen3Model", HEED_HEAD_NONE, false}, {0}};
 
@@ -24,4 +33,5 @@ const heed_family heed_family_qwen3 = {
     .record = heed_record_llama,
     .weights = heed_llama_weights,
     .values = heed_decoder_values,
-    .unused = heed_llama_unused};
+    .unused = heed_llama_unused,
+    .forms = forms};

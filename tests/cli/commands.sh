@@ -138,6 +138,28 @@ holds 'chrF' 'chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0 
 holds 'a comparison' '"bleu_against": {"score":' \
     "$("$heed" eval --hyp hyp.txt --ref en.txt --against zh.txt --json)"
 
+# ---- Continuing ----
+
+gguf=$golden/gguf-models/llama.gguf
+echo '[[1], [1, 5, 9]]' >prompts.json
+first=$("$heed" generate "$golden/families/llama" --ids prompts.json --json -n 3 | head -1)
+holds 'a continuation' '{"prompt_ids": [1], "ids": [' "$first"
+holds 'how it ended' '"ended": "length"}' "$first"
+# Sums in another order: q and k lie otherwise in GGUF.
+expect 'the same ids from GGUF' "${first%%, \"log_prob*}" "$("$heed" generate "$gguf" \
+    --ids prompts.json --json -n 3 | sed -n '1s/, "log_prob.*//p')"
+expect 'ids, one a line' 6 "$("$heed" generate "$gguf" --ids prompts.json -n 3 | wc -l)"
+expect 'without a prompt it begins with the first token' "$first" \
+    "$("$heed" generate "$golden/families/llama" --json -n 3)"
+echo '[[1, 5, 9, 3]]' >one.json
+holds 'no difference' 'the same within 0.0001: ' \
+    "$("$heed" diff "$golden/families/llama" "$gguf" --ids one.json)"
+holds 'the first difference' 'decoder.hidden.0 (4,16): ' \
+    "$("$heed" diff "$golden/families/llama" "$golden/families/qwen3" --ids one.json || true)"
+holds 'a difference as JSON' '{"same": false, "first": {"path": "decoder.hidden.0", ' \
+    "$("$heed" diff --json "$golden/families/llama" "$golden/families/qwen3" --ids one.json ||
+        true)"
+
 # ---- Looking ----
 
 holds 'what a model is' 'encoder.width                32' "$("$heed" info model)"
@@ -146,6 +168,8 @@ holds 'what a GGUF file is' 'settings.a.text              我爱中国' \
 holds 'its tensors' ' F32 (2,3,5)' "$("$heed" info "$golden/gguf/types.gguf")"
 holds 'what a safetensors file is' 'I64 (2,2)' "$("$heed" info "$golden/torch/same.safetensors")"
 holds 'what torch.save wrote' '"format": "torch"' "$("$heed" info "$golden/torch/zip.bin" --json)"
+holds 'what a model in GGUF is' '"positions": "rope_interleaved"' \
+    "$(mkdir -p gguf && cp "$gguf" gguf && "$heed" info gguf --json)"
 holds 'what a model is, as JSON' '"width": 32' "$("$heed" info model --json)"
 holds 'memory of a translation' 'together' "$("$heed" plan model)"
 holds 'memory of a training' '"moments": ' "$("$heed" plan recipe.yaml --json)"

@@ -79,7 +79,7 @@ static void test_keys(void **state) {
         {"llama", "{\"head_dim\": 1000000000000}", HEED_LIMIT, "4 heads of 1000000000000"},
         {"opt", "{\"max_position_embeddings\": 9223372036854775807}", HEED_LIMIT,
          "key 'max_position_embeddings' is 9223372036854775807, at most 1099511627776 is possible"},
-        {"opt", "{\"word_embed_proj_dim\": 12}", HEED_SHAPE,
+        {"opt", "{\"word_embed_proj_dim\": 12}", HEED_NAME,
          "weight 'model.decoder.embed_tokens.weight' is (40,16) in the file"},
         {"vit-model", "{\"image_size\": \"large\"}", HEED_VALUE,
          "key 'image_size' is neither a number nor two numbers"},

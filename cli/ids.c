@@ -1,0 +1,67 @@
+/* ids.c: token ids from a file.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/ids.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+void cli_free_ids(cli_id_lists *lists) {
+    free(lists->id);
+    free(lists->start);
+}
+
+static int64_t count_ids(const json_t *root) {
+    int64_t n = 0;
+    for (size_t i = 0; i < json_array_size(root); i++) {
+        n += (int64_t)json_array_size(json_array_get(root, i));
+    }
+    return n;
+}
+
+static bool copy_ids(cli_id_lists *out, const json_t *root, const char *path) {
+    for (size_t i = 0; i < json_array_size(root); i++) {
+        const json_t *row = json_array_get(root, i);
+        out->start[i + 1] = out->start[i] + (int64_t)json_array_size(row);
+        for (size_t j = 0; j < json_array_size(row); j++) {
+            json_int_t id = json_integer_value(json_array_get(row, j));
+            if (!json_is_integer(json_array_get(row, j)) || id < 0 || id > INT32_MAX) {
+                cli_warn("'%s': list %zu holds something that is no token id, at place %zu", path,
+                         i + 1, j + 1);
+                return false;
+            }
+            out->id[out->start[i] + (int64_t)j] = (int32_t)id;
+        }
+        if (!json_is_array(row)) {
+            cli_warn("'%s': item %zu is no list of token ids", path, i + 1);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool cli_read_ids(cli_id_lists *out, const char *path) {
+    json_error_t error;
+    FILE *in = fopen(path, "r");
+    if (!in) {
+        cli_fail_system("cannot open '%s'", path);
+        return false;
+    }
+    json_t *root = json_loadf(in, 0, &error);
+    fclose(in);
+    if (!root) {
+        cli_warn("'%s' line %d column %d: %s", path, error.line, error.column, error.text);
+        return false;
+    }
+    bool ok = json_is_array(root);
+    if (!ok) {
+        cli_warn("'%s' is to hold a list of lists of token ids", path);
+    } else {
+        out->n = (int64_t)json_array_size(root);
+        out->id = malloc(((size_t)count_ids(root) + 1) * sizeof *out->id);
+        out->start = calloc((size_t)out->n + 1, sizeof *out->start);
+        ok = out->id && out->start && copy_ids(out, root, path);
+    }
+    json_decref(root);
+    return ok;
+}

@@ -1,0 +1,236 @@
+/* generator.c: a decoder that continues one text: the prompt in pieces, then one row a run, all
+ * with one plan.
+ *
+ * Logits are made for the last row of a run alone, so that a long prompt costs no rows x vocabulary
+ * matrix. Invariant: with a cache, `fed` rows of g->id are in it; without one every run begins at
+ * row 0.
+ * SPDX-License-Identifier: MIT
+ */
+#include "generate/generator.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { MAX_NEW = 256, LONGEST = 2048, PIECE = 512 };
+
+struct heed_generator {
+    heed_model *model;
+    const heed_host *host;
+    heed_generate_options options;
+    heed_plan *plan;
+    heed_session *session;
+    heed_value logits, probs;
+    int64_t vocab, longest, piece;
+    int32_t *id; /* longest of them: the prompt and what follows it */
+};
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static bool sound(const heed_generate_options *o, heed_error *err) {
+    const int64_t counts[] = {o->max_new, o->longest, o->piece};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i] < 0 || counts[i] > INT32_MAX)
+            return heed_fail(err, HEED_VALUE, "a number of tokens is %" PRId64 ", not 0 to %d",
+                             counts[i], INT32_MAX);
+    return true;
+}
+
+static void set_sizes(heed_generator *g) {
+    const heed_config *c = heed_model_config(g->model);
+    const heed_generate_options *o = &g->options;
+    g->longest = o->longest ? o->longest : least(c->decoder.max_positions, LONGEST);
+    g->longest = least(g->longest, heed_most_rows(&c->decoder));
+    g->piece = o->uncached ? g->longest : least(g->longest, o->piece ? o->piece : PIECE);
+    g->options.max_new = o->max_new ? o->max_new : MAX_NEW;
+    g->vocab = c->vocab;
+}
+
+int64_t heed_most_rows(const heed_stack *s) {
+    bool table = s->positions == HEED_POSITIONS_LEARNED ||
+                 s->positions == HEED_POSITIONS_SINUSOIDAL ||
+                 s->positions == HEED_POSITIONS_SINUSOIDAL_INTERLEAVED;
+    return table ? s->max_positions - s->first_position : INT32_MAX;
+}
+
+static bool make_plan(heed_generator *g, heed_error *err) {
+    const heed_generate_options *o = &g->options;
+    heed_build *b =
+        heed_build_new(heed_model_engine(g->model), HEED_INFER, heed_model_weights(g->model), err);
+    if (!b)
+        return false;
+    g->logits = heed_model_record(g->model, b, &(heed_want){.logits = true, .last = true}).logits;
+    g->probs = heed_softmax(b, g->logits);
+    const heed_capacity capacity[] = {
+        {.space = "target", .rows = g->piece, .sequences = 1, .longest = g->piece}, {0}};
+    const heed_value keep[] = {g->logits, g->probs, {0}};
+    g->plan = heed_plan_new(b,
+                            &(heed_plan_options){.capacity = capacity,
+                                                 .keep = keep,
+                                                 .step = o->uncached ? NULL : "target",
+                                                 .cached = !o->uncached,
+                                                 .cache_longest = g->longest,
+                                                 .frozen = true,
+                                                 .measure = o->plan_only,
+                                                 .limit = o->limit},
+                            err);
+    return g->plan != NULL;
+}
+
+static bool make_session(heed_generator *g, heed_error *err) {
+    g->id = heed_alloc(g->host, (size_t)g->longest, sizeof *g->id, err);
+    g->session = g->id ? heed_session_new(g->plan, err) : NULL;
+    if (g->session)
+        heed_set_cancel(g->session, g->options.cancel);
+    return g->session != NULL;
+}
+
+heed_generator *heed_generator_new(heed_model *model, const heed_generate_options *options,
+                                   heed_error *err) {
+    const heed_generate_options none = {0};
+    const heed_config *c = heed_model_config(model);
+    options = options ? options : &none;
+    if (!heed_model_must_be(model, HEED_DECODER, "continuing a text", err) || !sound(options, err))
+        return NULL;
+    if (c->head != HEED_HEAD_VOCAB) {
+        heed_fail(err, HEED_VALUE, "continuing a text takes an output layer, the model has none");
+        return NULL;
+    }
+    heed_generator *g = heed_alloc(heed_model_host(model), 1, sizeof *g, err);
+    if (!g)
+        return NULL;
+    g->model = model;
+    g->host = heed_model_host(model);
+    g->options = *options;
+    set_sizes(g);
+    if (make_plan(g, err) && (options->plan_only || make_session(g, err)))
+        return g;
+    heed_generator_free(g);
+    return NULL;
+}
+
+void heed_generator_free(heed_generator *g) {
+    if (!g)
+        return;
+    heed_session_free(g->session);
+    heed_plan_free(g->plan);
+    heed_free(g->host, g->id);
+    heed_free(g->host, g);
+}
+
+heed_need heed_generator_need(const heed_generator *g) {
+    heed_memory m = heed_plan_memory(g->plan);
+    heed_need need = {.weights = m.weights,
+                      .packed = m.constants,
+                      .values = m.arena + m.inputs + (size_t)g->longest * sizeof *g->id,
+                      .cache = m.cache};
+    need.total = need.weights + need.packed + need.values + need.cache;
+    return need;
+}
+
+/* Runs rows [from, to) of the text. */
+static bool run(heed_generator *g, int64_t from, int64_t to, heed_error *err) {
+    const int64_t starts[] = {0, to - from};
+    memcpy(heed_ints(g->session, "input_ids"), g->id + from, (size_t)(to - from) * sizeof *g->id);
+    return heed_set_rows(g->session, "target", 1, starts, NULL, err) && heed_run(g->session, err);
+}
+
+/* Makes the logits behind row `end`; *fed rows are known to the cache already. */
+static bool feed(heed_generator *g, int64_t *fed, int64_t end, heed_error *err) {
+    if (g->options.uncached)
+        return run(g, 0, end, err);
+    while (*fed < end) {
+        int64_t to = least(end, *fed + g->piece);
+        if (!run(g, *fed, to, err))
+            return false;
+        *fed = to;
+    }
+    return true;
+}
+
+static bool ends_text(const heed_config *c, int32_t id) {
+    for (int64_t i = 0; i < c->ends; i++)
+        if (c->end[i] == id)
+            return true;
+    return !c->ends && id == c->eos;
+}
+
+/* One token behind the `rows` that are there. */
+static bool step(heed_generator *g, int64_t *fed, int64_t rows, heed_generated_token *token,
+                 heed_error *err) {
+    if (!feed(g, fed, rows, err))
+        return false;
+    heed_next_row row = {heed_read_value(g->session, g->logits).data,
+                         heed_read_value(g->session, g->probs).data, g->vocab};
+    return heed_pick_likeliest(&row, token) ||
+           heed_fail(err, HEED_NONFINITE, "the logits behind token %" PRId64 " are not finite",
+                     rows);
+}
+
+static bool fits(const heed_generator *g, int64_t n, heed_error *err) {
+    if (n < 1)
+        return heed_fail(err, HEED_VALUE, "the prompt has no tokens");
+    return n < g->longest ||
+           heed_fail(err, HEED_LIMIT,
+                     "the prompt has %" PRId64 " tokens, there is room for %" PRId64
+                     " and one more at least",
+                     n, g->longest - 1);
+}
+
+bool heed_generate(heed_generator *g, const int32_t *prompt, int64_t n, heed_generation *out,
+                   heed_error *err) {
+    const heed_config *c = heed_model_config(g->model);
+    int64_t most = least(g->longest, n + g->options.max_new), rows = n, fed = 0;
+    *out = (heed_generation){.why = HEED_GENERATED_MOST};
+    if (!fits(g, n, err))
+        return false;
+    memcpy(g->id, prompt, (size_t)n * sizeof *g->id);
+    heed_cache_clear(g->session);
+    out->id = g->id + n;
+    if (most < n + g->options.max_new)
+        out->why = HEED_GENERATED_FULL;
+    for (bool more = true; more && rows < most;) {
+        heed_generated_token token;
+        if (!step(g, &fed, rows, &token, err))
+            return false;
+        g->id[rows++] = token.id;
+        out->n++;
+        out->log_prob += token.log_prob;
+        if (g->options.token && !g->options.token(g->options.ctx, &token)) {
+            out->why = HEED_GENERATED_ENOUGH;
+            more = false;
+        }
+        if (ends_text(c, token.id)) {
+            out->why = HEED_GENERATED_END;
+            more = false;
+        }
+    }
+    return true;
+}
+
+bool heed_prompt_ids(const heed_model *model, const char *text, size_t n, heed_tokens *out,
+                     heed_error *err) {
+    const heed_tokenizer *tokenizer = heed_model_tokenizer(model);
+    const heed_config *c = heed_model_config(model);
+    size_t before = out->n;
+    if (n > 0 && !tokenizer)
+        return heed_fail(err, HEED_NAME, "the model has no tokenizer: give token ids");
+    if (tokenizer && !heed_encode(tokenizer, text, n, true, out, err))
+        return false;
+    if (out->n > before)
+        return true;
+    if (c->bos < 0)
+        return heed_fail(err, HEED_NAME,
+                         "the prompt is empty, and the model has no token that "
+                         "begins a text");
+    if (!heed_reserve(out->host, (void **)&out->item, &out->cap, out->n + 1, sizeof *out->item,
+                      err))
+        return false;
+    out->item[out->n++] = (heed_token){.id = c->bos};
+    return true;
+}
