@@ -82,18 +82,9 @@ static bool read_token(heed_tokenizer *t, const json_t *json, heed_error *err) {
     token.id = (int32_t)id;
     t->added.next = id >= t->added.next ? id + 1 : t->added.next;
     t->piece[id].added = true;
+    t->piece[id].named = t->piece[id].named || token.special;
     t->added.item[t->added.n++] = token;
     return add_pattern(t, text, n, normalized, (int32_t)(t->added.n - 1), err);
-}
-
-/* Whether a text is the content of a special token. */
-static bool names_special(const heed_tokenizer *t, const char *text, size_t n) {
-    int32_t id = heed_vocab_map_find(&t->ids, text, n);
-    bool special = false;
-    for (size_t i = 0; id >= 0 && i < t->added.n; i++) {
-        special = special || (t->added.item[i].special && t->added.item[i].id == id);
-    }
-    return special;
 }
 
 /* A token is left out when decoding by its text: one that normalising has changed counts as special
@@ -102,9 +93,8 @@ static void mark_special(heed_tokenizer *t) {
     for (size_t i = 0; i < t->added.n; i++) {
         int32_t id = t->added.item[i].id;
         heed_piece *piece = &t->piece[id];
-        bool same = heed_vocab_map_find(&t->ids, piece->text, piece->n) == id;
-        piece->special = same ? piece->special || t->added.item[i].special
-                              : names_special(t, piece->text, piece->n);
+        int32_t other = heed_vocab_map_find(&t->ids, piece->text, piece->n);
+        piece->special = other >= 0 && t->piece[other].named;
     }
 }
 

@@ -63,6 +63,7 @@ typedef struct {
     bool model;   /* the model knows it (else only the list of added tokens does) */
     bool special; /* left out by skip_special */
     bool added;   /* stands in the list of added tokens */
+    bool named;   /* a special one was added by the name that this id has in the vocabulary */
 } heed_piece;
 
 typedef struct {
