@@ -105,6 +105,10 @@ HEED_API heed_mode heed_build_mode(const heed_build *b);
  * scope ("encoder.3") is the unit of recomputation. */
 HEED_API void heed_enter(heed_build *b, const char *scope, int64_t index);
 HEED_API void heed_leave(heed_build *b);
+/* Until the current scope is left, its weights are those of the scope `path` (from the root):
+ * layers that share all of them (ALBERT). Values keep the scope's own names. Not at the root, nor
+ * inside such a scope (HEED_NAME). */
+HEED_API void heed_share(heed_build *b, const char *path);
 /* Names a value in the current scope, to be watched or traced as "scope.name"; returns it. */
 HEED_API heed_value heed_name(heed_build *b, heed_value v, const char *name);
 /* Fails the build with a line that starts with the current path; returns the failed value. */

@@ -32,7 +32,8 @@ HEED_API heed_value heed_embed(heed_build *b, heed_value table, heed_value ids, 
 HEED_API heed_value heed_embed_except(heed_build *b, heed_value table, heed_value ids, double scale,
                                       int64_t still);
 /* Row id + offset of the table: learned positions that begin behind some other rows (OPT: 2,
- * RoBERTa: the pad id + 1). An id outside [0, V - offset) ends the run before its first node. */
+ * RoBERTa: the pad id + 1, and -1 is the pad token). An id outside [-offset, V - offset) ends the
+ * run before its first node. */
 HEED_API heed_value heed_embed_from(heed_build *b, heed_value table, heed_value ids,
                                     int64_t offset);
 
@@ -208,6 +209,10 @@ HEED_API heed_value heed_resize_grid(heed_build *b, heed_value table, const heed
 HEED_API heed_value heed_xent(heed_build *b, heed_value x, heed_value w, heed_value bias,
                               heed_value labels, double smoothing);
 HEED_API heed_value heed_xent_rows(heed_build *b, heed_value loss);
+
+/* Cross-entropy of yes or no: z R x 1, the logit of yes, labels R x 1 of 0 and 1 -> the loss summed
+ * over rows (1 x 1), and heed_xent_rows(loss). A label of -100: 0 and no gradient. */
+HEED_API heed_value heed_binary_xent(heed_build *b, heed_value z, heed_value labels);
 
 /* Sum of all elements, 1 x 1: a loss for checks. */
 HEED_API heed_value heed_sum(heed_build *b, heed_value x);

@@ -64,12 +64,15 @@ def decoder(name, seed, family, config, model_class=None, rows=(0, 1, 2, 3), **m
 
 
 def encoder(name, seed, family, config, head, types=False, **more):
-    """head: Model, ForMaskedLM, ForSequenceClassification, ForTokenClassification."""
+    """head: Model, ForMaskedLM, ForPreTraining (ELECTRA's yes or no for each row),
+    ForSequenceClassification, ForTokenClassification."""
     pooled = head in ("Model", "ForSequenceClassification")
     inputs = {**(POOLED if pooled else TEXT), **({"token_type_ids": TYPES} if types else {})}
     classes = {}
     if head == "ForMaskedLM":
         inputs["labels"] = LABELS
+    elif head == "ForPreTraining":
+        inputs["labels"] = [[abs(x) % 2 for x in row] for row in LABELS]
     elif head == "ForTokenClassification":
         inputs["labels"] = [[x if x < 0 else x % 3 for x in row] for row in LABELS]
         classes = {"num_labels": 3}
@@ -177,6 +180,65 @@ encoder("bert-model", 11, "Bert", BERT, "Model", types=True)
 encoder("bert-masked", 12, "Bert", BERT, "ForMaskedLM", types=True)
 encoder("bert-classes", 13, "Bert", BERT, "ForSequenceClassification")
 encoder("bert-tokens", 14, "Bert", BERT, "ForTokenClassification")
+# As files were written at first: other names of the norms, a buffer, all heads, no name in front.
+def old_name(name):
+    name = name.replace("LayerNorm.weight", "LayerNorm.gamma")
+    return name.replace("LayerNorm.bias", "LayerNorm.beta")
+
+
+encoder("bert-old", 16, "Bert", BERT, "ForMaskedLM", stored=old_name, more_tensors={
+        "bert.embeddings.position_ids": [list(range(16))],
+        "bert.pooler.dense.weight": [[0.5] * 16] * 16, "bert.pooler.dense.bias": [0.5] * 16,
+        "cls.seq_relationship.weight": [[0.5] * 16] * 2, "cls.seq_relationship.bias": [0.5] * 2})
+encoder("bert-bare", 17, "Bert", BERT, "Model", arguments={"add_pooling_layer": False})
+case("bert-score", 18, "encoder", "BertConfig", "BertForSequenceClassification",
+     {**BERT, "vocab_size": VOCAB, "num_labels": 1}, POOLED)
+encoder("bert-untied", 15, "Bert", {**BERT, "tie_word_embeddings": False, "hidden_act": "relu"},
+        "ForMaskedLM")
+
+# ---- Families that descend from BERT ----
+
+ROBERTA = {**BERT, "pad_token_id": 1, "bos_token_id": 0, "type_vocab_size": 1}
+encoder("roberta-model", 61, "Roberta", ROBERTA, "Model")
+encoder("roberta-masked", 62, "Roberta", ROBERTA, "ForMaskedLM")
+encoder("roberta-untied", 63, "Roberta", {**ROBERTA, "tie_word_embeddings": False,
+        "hidden_act": "relu"}, "ForMaskedLM")
+encoder("roberta-classes", 64, "Roberta", {**ROBERTA, "type_vocab_size": 2},
+        "ForSequenceClassification", types=True)
+encoder("roberta-tokens", 65, "Roberta", {**ROBERTA, "pad_token_id": 3}, "ForTokenClassification")
+encoder("xlm-roberta-classes", 66, "XLMRoberta", ROBERTA, "ForSequenceClassification")
+encoder("camembert-model", 67, "Camembert", ROBERTA, "Model")
+# Pad tokens that no mask removes stand at a position of their own; positions given are rows.
+PADS = [[1, 5, 17, 9, 1, 30, 2], [21, 4, 33, 2, 1, 1, 1]]
+CASES["roberta-pads"] = {**CASES["roberta-model"], "seed": 68, "inputs": {"input_ids": PADS}}
+CASES["roberta-positions"] = {**CASES["roberta-model"], "seed": 69, "inputs": {
+        "input_ids": PADS, "position_ids": [[3, 2, 9, 8, 1, 15, 0], [2, 3, 4, 5, 6, 7, 8]]}}
+
+DISTILBERT = {"dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 24, "dropout": 0.0,
+              "max_position_embeddings": 16, "attention_dropout": 0.0}
+encoder("distilbert-model", 71, "DistilBert", DISTILBERT, "Model")
+encoder("distilbert-masked", 72, "DistilBert", {**DISTILBERT, "activation": "relu"}, "ForMaskedLM")
+encoder("distilbert-classes", 73, "DistilBert", DISTILBERT, "ForSequenceClassification")
+encoder("distilbert-tokens", 74, "DistilBert", {**DISTILBERT, "sinusoidal_pos_embds": True},
+        "ForTokenClassification")
+
+ALBERT = {**BERT, "embedding_size": 6, "num_hidden_layers": 3}
+encoder("albert-model", 81, "Albert", ALBERT, "Model", types=True)
+encoder("albert-masked", 82, "Albert", ALBERT, "ForMaskedLM")
+encoder("albert-groups", 83, "Albert", {**ALBERT, "num_hidden_groups": 2, "inner_group_num": 2,
+        "tie_word_embeddings": False}, "ForMaskedLM")
+encoder("albert-classes", 84, "Albert", {**ALBERT, "embedding_size": 16},
+        "ForSequenceClassification", types=True)
+encoder("albert-tokens", 85, "Albert", ALBERT, "ForTokenClassification")
+
+ELECTRA = {**BERT, "embedding_size": 6}
+encoder("electra-model", 91, "Electra", ELECTRA, "Model", types=True)
+encoder("electra-marks", 92, "Electra", {**ELECTRA, "hidden_act": "relu"}, "ForPreTraining")
+encoder("electra-masked", 93, "Electra", {**ELECTRA, "hidden_act": "relu"}, "ForMaskedLM")
+encoder("electra-untied", 94, "Electra", {**ELECTRA, "embedding_size": 16,
+        "tie_word_embeddings": False}, "ForMaskedLM")
+encoder("electra-classes", 95, "Electra", ELECTRA, "ForSequenceClassification", types=True)
+encoder("electra-tokens", 96, "Electra", ELECTRA, "ForTokenClassification")
 
 # ---- Pictures ----
 

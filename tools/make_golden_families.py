@@ -61,7 +61,7 @@ def new_model(case):
     torch.manual_seed(case["seed"])
     config = getattr(transformers, case["config_class"])(**case["config"])
     config._attn_implementation = "eager"  # the only one that returns attention weights
-    model = getattr(transformers, case["class"])(config)
+    model = getattr(transformers, case["class"])(config, **case.get("arguments", {}))
     norms = {
         f"{path}.weight"
         for path, module in model.named_modules()
@@ -115,6 +115,8 @@ def clear(name, value, rows, decoder_rows, both):
     else:
         side = rows if name.startswith("encoder") else decoder_rows
         key = rows if name.startswith(("encoder", "cross")) else decoder_rows
+    if side is not None and value.shape == side.shape:
+        value[~side] = 0  # one number for each row
     if side is None or value.dim() < 3:
         return value
     if "attentions" in name:
@@ -219,6 +221,15 @@ def write_generation(folder, case, model):
     (folder / "generate.json").write_text(json.dumps({"cases": cases}) + "\n")
 
 
+def store_as(folder, case):
+    """Names and tensors that older files have."""
+    path = folder / "model.safetensors"
+    stored = {case["stored"](name): value for name, value in load_file(path).items()}
+    for name, value in case.get("more_tensors", {}).items():
+        stored[name] = torch.tensor(value)
+    save_file(stored, path, {"format": "pt"})
+
+
 def make(name, case):
     folder = OUT / name
     shutil.rmtree(folder, ignore_errors=True)
@@ -228,11 +239,18 @@ def make(name, case):
         patch_config(folder, case["patch"])
     for extra in folder.glob("generation_config.json"):
         extra.unlink()
+    if "stored" in case:
+        store_as(folder, case)
     loaded = getattr(transformers, case["class"]).from_pretrained(
-        folder, attn_implementation="eager"
+        folder, attn_implementation="eager", **case.get("arguments", {})
     )
     inputs = {key: torch.tensor(value) for key, value in case["inputs"].items()}
     values = run(case, loaded.eval(), inputs)
+    if "stored" in case:
+        values = {
+            f"grad.{case['stored'](n[5:])}" if n.startswith("grad.") else n: value
+            for n, value in values.items()
+        }
     stored = load_file(folder / "model.safetensors")
     for key in [k for k in values if k.startswith("grad.") and k[5:] not in stored]:
         raise SystemExit(f"{name}: {key} is not called so in the file")

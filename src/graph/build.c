@@ -93,6 +93,28 @@ static bool full_path(heed_build *b, char *out, const char *name) {
     return false;
 }
 
+/* Where a weight of the current scope stands: in the scope itself, or in the one that it shares. */
+static bool weight_path(heed_build *b, char *out, const char *name) {
+    if (!b->share_depth)
+        return full_path(b, out, name);
+    int n = snprintf(out, HEED_SCOPE_BYTES, "%s%s.%s", b->shared, b->scope + b->share_from, name);
+    if (n < HEED_SCOPE_BYTES)
+        return true;
+    heed_refuse(b, HEED_NAME, "the path with '%s' is longer than %d bytes", name,
+                HEED_SCOPE_BYTES - 1);
+    return false;
+}
+
+void heed_share(heed_build *b, const char *path) {
+    int n = snprintf(b->shared, sizeof b->shared, "%s", path);
+    if (!b->depth || b->share_depth || n >= (int)sizeof b->shared) {
+        heed_refuse(b, HEED_NAME, "the scope cannot share the weights of '%.60s'", path);
+        return;
+    }
+    b->share_depth = b->depth;
+    b->share_from = strlen(b->scope);
+}
+
 static void start_unit(heed_build *b) {
     if (!room(b, (void **)&b->book.unit, &b->book.unit_cap, b->book.units + 1,
               sizeof *b->book.unit))
@@ -126,6 +148,8 @@ void heed_leave(heed_build *b) {
         return;
     if (b->unit && b->unit_depth == b->depth)
         b->unit = 0;
+    if (b->share_depth == b->depth)
+        b->share_depth = 0;
     b->scope[b->length[--b->depth]] = 0;
 }
 
@@ -284,7 +308,7 @@ heed_value heed_positions(heed_build *b, heed_space space) {
 static heed_value add_weight(heed_build *b, const char *name, int64_t rows, int64_t cols,
                              heed_init init, bool vector) {
     char path[HEED_SCOPE_BYTES];
-    if (b->error.code || !full_path(b, path, name))
+    if (b->error.code || !weight_path(b, path, name))
         return failed;
     heed_record_book *k = &b->book;
     int64_t index = heed_weights_declare(k->weights, path, rows, cols, init, vector, &b->error);
@@ -335,7 +359,8 @@ heed_value heed_gradient(heed_build *b, heed_value weight) {
     return heed_new_value(b, w.shape, HEED_FROM_GRADIENT, w.index);
 }
 
-void heed_limit_ints(heed_build *b, heed_value v, int64_t limit, int32_t other, const char *what) {
+void heed_limit_ints(heed_build *b, heed_value v, int64_t low, int64_t limit, int32_t other,
+                     const char *what) {
     if (!v.id || heed_is_absent(v))
         return;
     for (const heed_slot *s = heed_slot_at(&b->book, v.id); s->source == HEED_FROM_NODE;) {
@@ -352,6 +377,7 @@ void heed_limit_ints(heed_build *b, heed_value v, int64_t limit, int32_t other, 
         bool first = !in->limit; /* later readers take away: all must be able to read it */
         in->has_other = other != -1 && (first || (in->has_other && in->other == other));
         in->other = other;
+        in->low = first || low > in->low ? low : in->low;
         if (first || limit < in->limit) {
             in->limit = limit;
             in->what = keep_text(b, what);

@@ -80,7 +80,7 @@ typedef struct {
 typedef struct {
     const char *name;
     uint32_t value;
-    int64_t limit; /* 0: none */
+    int64_t low, limit; /* limit 0: none */
     int32_t other;
     bool has_other;
     const char *what;
@@ -135,7 +135,9 @@ struct heed_build {
     char scope[HEED_SCOPE_BYTES];
     size_t depth, length[HEED_SCOPE_DEPTH]; /* length of the path before each heed_enter */
     uint32_t unit;
-    size_t unit_depth; /* depth at which the unit was entered */
+    size_t unit_depth;              /* depth at which the unit was entered */
+    char shared[HEED_SCOPE_BYTES];  /* the scope whose weights are shared, while share_depth */
+    size_t share_depth, share_from; /* depth, length of the path where sharing began */
     int32_t next_cache;
 };
 

@@ -130,9 +130,11 @@ heed_value heed_gradient(heed_build *b, heed_value weight);
 /* True where d is the gradient of the plan's loss by itself, 1: the op may form its gradient in its
  * forward pass. */
 bool heed_is_loss_gradient(const heed_build *b, heed_value d);
-/* The run fails before its first node unless all of v's integers lie in [0, limit), or are `other`
- * (-1: none). Integers that an op passes on are looked at where they come in. */
-void heed_limit_ints(heed_build *b, heed_value v, int64_t limit, int32_t other, const char *what);
+/* The run fails before its first node unless all of v's integers lie in [low, limit), or are
+ * `other` (-1: none). low: at most 0. Integers that an op passes on are looked at where they come
+ * in. */
+void heed_limit_ints(heed_build *b, heed_value v, int64_t low, int64_t limit, int32_t other,
+                     const char *what);
 /* A copy of `bytes` of data that lives as long as the plan, for attributes to point at; the same
  * data kept before is found again, so that nodes with the same attributes can be shared. NULL: the
  * build has failed. */

@@ -15,9 +15,10 @@ static bool ints_in_range(const heed_session *s, const heed_input_info *in, heed
                            ? cut->positions
                            : (const int32_t *)(const void *)(s->inputs + v->offset);
     for (int64_t i = 0; i < cut->starts[cut->n]; i++)
-        if ((x[i] < 0 || x[i] >= in->limit) && !(in->has_other && x[i] == in->other))
-            return heed_fail(err, HEED_VALUE, "%s[%" PRId64 "] is %d, %s holds 0 to %" PRId64,
-                             in->name, i, x[i], in->what, in->limit - 1);
+        if ((x[i] < in->low || x[i] >= in->limit) && !(in->has_other && x[i] == in->other))
+            return heed_fail(err, HEED_VALUE,
+                             "%s[%" PRId64 "] is %d, %s holds %" PRId64 " to %" PRId64, in->name, i,
+                             x[i], in->what, in->low, in->limit - 1);
     return true;
 }
 

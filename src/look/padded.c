@@ -60,10 +60,11 @@ int64_t *heed_padded_list(const heed_host *host, const heed_tensors *file, const
     return out;
 }
 
-static bool add_row(heed_padded *p, int64_t cell, const int64_t *positions, heed_error *err) {
+static bool add_row(heed_padded *p, int64_t cell, const int64_t *positions, int64_t first,
+                    heed_error *err) {
     int64_t position = positions ? positions[cell] : cell % p->width;
-    if (position < 0 || position > INT32_MAX) {
-        return heed_fail(err, HEED_VALUE, "position_ids hold %" PRId64, position);
+    if (position < -first || position > INT32_MAX) {
+        return heed_fail(err, HEED_VALUE, "position_ids hold %" PRId64, position + first);
     }
     p->position[p->rows] = (int32_t)position;
     p->cell[p->rows++] = cell;
@@ -71,7 +72,8 @@ static bool add_row(heed_padded *p, int64_t cell, const int64_t *positions, heed
 }
 
 bool heed_padded_make(heed_padded *p, const heed_host *host, int64_t batch, int64_t width,
-                      const int64_t *mask, const int64_t *positions, heed_error *err) {
+                      const int64_t *mask, const int64_t *positions, int64_t first,
+                      heed_error *err) {
     size_t cells = (size_t)(batch * width);
     *p = (heed_padded){.host = host, .batch = batch, .width = width};
     p->start = heed_alloc(host, (size_t)batch + 1, sizeof *p->start, err);
@@ -82,7 +84,7 @@ bool heed_padded_make(heed_padded *p, const heed_host *host, int64_t batch, int6
     }
     for (int64_t i = 0; i < batch; i++) {
         for (int64_t c = i * width; c < (i + 1) * width; c++) {
-            if ((!mask || mask[c]) && !add_row(p, c, positions, err)) {
+            if ((!mask || mask[c]) && !add_row(p, c, positions, first, err)) {
                 return false;
             }
         }

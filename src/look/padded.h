@@ -11,7 +11,7 @@ typedef struct {
     const heed_host *host;
     int64_t batch, width, rows, longest;
     int64_t *start;    /* batch + 1 */
-    int32_t *position; /* of each row: its column, or what position_ids says */
+    int32_t *position; /* of each row: its column, or what was given */
     int64_t *cell;     /* of each row: its place in batch x width */
 } heed_padded;
 
@@ -22,9 +22,11 @@ int64_t *heed_padded_ints(const heed_host *host, const heed_tensors *file, const
 /* A tensor of `batch` integers, as above. */
 int64_t *heed_padded_list(const heed_host *host, const heed_tensors *file, const char *name,
                           int64_t batch, heed_error *err);
-/* Rows where mask (batch x width, or NULL: all) is not 0. positions: batch x width, or NULL. */
+/* Rows where mask (batch x width, or NULL: all) is not 0. positions: batch x width, or NULL; what
+ * they count from is `first`, which an error adds again. */
 bool heed_padded_make(heed_padded *p, const heed_host *host, int64_t batch, int64_t width,
-                      const int64_t *mask, const int64_t *positions, heed_error *err);
+                      const int64_t *mask, const int64_t *positions, int64_t first,
+                      heed_error *err);
 void heed_padded_free(heed_padded *p);
 
 /* rows x cols to batch x width x cols, zeros elsewhere (out is all zeros before). */

@@ -25,28 +25,38 @@ static void free_cells(heed_trace_run *t, cells *c) {
     *c = (cells){0};
 }
 
-/* Each column's number of rows before it; transformers counts tokens where it makes positions from
- * ids (RoBERTa). */
-static int64_t *count(const heed_trace_run *t, const cells *c, heed_place place, heed_error *err) {
+/* Each column's number of rows before it. Where transformers makes positions from ids (RoBERTa) it
+ * counts tokens; where `first` rows of the table come before theirs, the pad token's is the last of
+ * those. */
+static int64_t *count(const heed_trace_run *t, const cells *c, heed_place place, int64_t first,
+                      heed_error *err) {
     int64_t *out = heed_alloc(t->host, (size_t)(c->batch * c->width), sizeof *out, err);
+    int64_t before = 0;
     for (int64_t i = 0; out && i < c->batch * c->width; i++) {
-        if (i % c->width == 0)
-            continue; /* 0 */
-        bool token = c->ids[i - 1] != t->config->pad, row = !c->mask || c->mask[i - 1];
-        out[i] = out[i - 1] + (place == HEED_PLACE_TOKEN ? token : row);
+        bool row = !c->mask || c->mask[i], token = c->ids[i] != t->config->pad;
+        before = i % c->width ? before : 0;
+        out[i] = first && !token ? -1 : before;
+        before += place == HEED_PLACE_TOKEN ? token : row;
     }
     return out;
 }
 
-/* Rows of a side: what the mask leaves, at the positions given or the family's own. */
+/* Rows of a side: what the mask leaves, at the positions given or the family's own. Of RoBERTa
+ * those given are rows of the table. */
 static bool make_side(heed_trace_run *t, heed_padded *side, cells *c, heed_error *err) {
     heed_place place = heed_model_place(t->model);
+    int64_t first = place == HEED_PLACE_TOKEN ? t->config->encoder.first_position : 0;
+    for (int64_t i = 0; c->positions && i < c->batch * c->width; i++) {
+        if (c->positions[i] < 0)
+            return heed_fail(err, HEED_VALUE, "position_ids hold %" PRId64, c->positions[i]);
+        c->positions[i] -= first;
+    }
     if (!c->positions && place != HEED_PLACE_COLUMN) {
-        c->positions = count(t, c, place, err);
+        c->positions = count(t, c, place, first, err);
         if (!c->positions)
             return false;
     }
-    return heed_padded_make(side, t->host, c->batch, c->width, c->mask, c->positions, err);
+    return heed_padded_make(side, t->host, c->batch, c->width, c->mask, c->positions, first, err);
 }
 
 /* input_ids, attention_mask and position_ids, for the encoder or the only stack. */

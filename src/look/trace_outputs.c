@@ -51,6 +51,14 @@ static bool add_sequences(output *o, const char *name, heed_matrix m, heed_error
     return out != NULL;
 }
 
+/* One number for each row. */
+static bool add_marks(output *o, const heed_padded *p, heed_matrix m, heed_error *err) {
+    float *out = add(o, "logits", 2, (int64_t[]){p->batch, p->width}, err);
+    if (out)
+        heed_padded_put(p, m.data, 1, out);
+    return out != NULL;
+}
+
 static const heed_padded *side_of(const heed_trace_run *t, const char *path) {
     bool one = t->config->kind != HEED_ENCODER_DECODER;
     bool encoder = one ? t->config->kind == HEED_ENCODER : strncmp(path, "encoder.", 8) == 0;
@@ -106,6 +114,8 @@ static bool add_values(output *o, heed_error *err) {
     if (c->head == HEED_HEAD_NONE)
         return true;
     heed_matrix logits = heed_read_value(t->session, v->logits);
+    if (c->head == HEED_HEAD_MARKS)
+        return add_marks(o, &t->source, logits, err);
     return c->head == HEED_HEAD_SEQUENCES
                ? add_sequences(o, "logits", logits, err)
                : add_rows(o, "logits", side_of(t, "logits"), logits, err);
@@ -145,7 +155,7 @@ static bool widen(heed_trace_run *t, heed_error *err) {
     heed_padded *p = &t->source;
     int64_t batch = p->batch, rows = heed_read_value(t->session, t->value.memory).rows;
     heed_padded_free(p);
-    return heed_padded_make(p, t->host, batch, rows / batch, NULL, NULL, err);
+    return heed_padded_make(p, t->host, batch, rows / batch, NULL, NULL, 0, err);
 }
 
 bool heed_trace_write(heed_trace_run *t, const char *path, heed_error *err) {

@@ -56,9 +56,9 @@ bool heed_trace_read_pictures(heed_trace_run *t, const heed_tensors *file, heed_
     if (!p || !nothing_else(file, err))
         return false;
     float *pixels = heed_alloc(t->host, (size_t)heed_tensor_elements(p), sizeof *pixels, err);
-    bool ok =
-        pixels && heed_tensor_to_f32(p, pixels, err) && cut(t, p, pixels, err) &&
-        heed_padded_make(&t->source, t->host, p->dim[0], t->grid[0] * t->grid[1], NULL, NULL, err);
+    bool ok = pixels && heed_tensor_to_f32(p, pixels, err) && cut(t, p, pixels, err) &&
+              heed_padded_make(&t->source, t->host, p->dim[0], t->grid[0] * t->grid[1], NULL, NULL,
+                               0, err);
     heed_free(t->host, pixels);
     if (!ok || t->config->head == HEED_HEAD_NONE)
         return ok;

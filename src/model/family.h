@@ -151,23 +151,64 @@ void heed_single_defaults(heed_config *c);
 /* head.c: logits and loss of rows x through a table of V x width and a bias (id 0: none). */
 void heed_record_vocab(heed_build *b, heed_value x, heed_value table, heed_value bias,
                        const heed_want *want, heed_outputs *out);
-/* Logits and loss of `labels` classes for each row of x, through the weights "name". */
+/* Logits and loss of `labels` classes for each row of x, or each sequence where x has been pooled,
+ * through the weights "name"; nothing where the head is no classifier. */
 void heed_record_classes(heed_build *b, heed_value x, const char *name, const heed_config *c,
                          const heed_want *want, heed_outputs *out);
+/* What some families put in front of these: act(linear(first row)), through the weights "dense". */
+heed_value heed_record_first(heed_build *b, heed_value x, heed_act_kind act, const heed_config *c);
 
 /* Values of a model with one stack, for every family of one. */
 extern const heed_rename heed_encoder_values[], heed_decoder_values[];
 
-/* bert.c: shared by the families that descend from it. */
-extern const heed_key heed_bert_keys[];
+/* bert.c: shared by the encoders that descend from it. */
+#define HEED_BERT_WEIGHTS(prefix)                                                                  \
+    {"tokens.weight", prefix "embeddings.word_embeddings.weight"},                                 \
+        {"types.weight", prefix "embeddings.token_type_embeddings.weight"},                        \
+        {"encoder.positions.weight", prefix "embeddings.position_embeddings.weight"},              \
+        {"encoder.embed_norm.*", prefix "embeddings.LayerNorm.*"},                                 \
+        {"encoder.*.self.norm.*", prefix "encoder.layer.*.attention.output.LayerNorm.*"},          \
+        {"encoder.*.self.q.*", prefix "encoder.layer.*.attention.self.query.*"},                   \
+        {"encoder.*.self.k.*", prefix "encoder.layer.*.attention.self.key.*"},                     \
+        {"encoder.*.self.v.*", prefix "encoder.layer.*.attention.self.value.*"},                   \
+        {"encoder.*.self.out.*", prefix "encoder.layer.*.attention.output.dense.*"},               \
+        {"encoder.*.feed.norm.*", prefix "encoder.layer.*.output.LayerNorm.*"},                    \
+        {"encoder.*.feed.up.*", prefix "encoder.layer.*.intermediate.dense.*"}, {                  \
+        "encoder.*.feed.down.*", prefix "encoder.layer.*.output.dense.*"                           \
+    }
+extern const heed_key heed_encoder_keys[], heed_bert_keys[];
 void heed_bert_defaults(heed_config *c);
-/* Tokens and their types. */
+bool heed_bert_finish(heed_config *c, heed_error *err);
+/* Tokens, their types, learned positions, norm: rows of embed_width where that is not 0. */
 heed_value heed_bert_embed(heed_build *b, const heed_config *c);
+heed_value heed_bert_layers(heed_build *b, heed_value x, const heed_config *c);
 /* act(linear(first row)). */
 heed_value heed_bert_pool(heed_build *b, heed_value x, const char *name, heed_act_kind act);
-/* The head of masked words: "masked.transform", "masked.norm", "masked.bias". */
-void heed_bert_masked(heed_build *b, heed_value x, const heed_config *c, const heed_want *want,
-                      heed_outputs *out);
+/* The head of masked words: "masked.transform", act, "masked.norm", the tokens' table (untied:
+ * "head.weight"), "masked.bias" ("head.bias"). */
+void heed_bert_masked(heed_build *b, heed_value x, const heed_config *c, heed_act_kind act,
+                      const heed_want *want, heed_outputs *out);
+
+/* roberta.c: shared by the families of its shape, whose files differ in the names of classes. */
+void heed_roberta_defaults(heed_config *c);
+bool heed_roberta_finish(heed_config *c, heed_error *err);
+heed_outputs heed_record_roberta(heed_build *b, const heed_config *c, const heed_want *want);
+extern const heed_rename heed_roberta_weights[];
+extern const char *const heed_roberta_unused[];
+#define HEED_ROBERTA(name, model_type)                                                             \
+    const heed_family heed_family_##name = {                                                       \
+        .type = (model_type),                                                                      \
+        .kind = HEED_ENCODER,                                                                      \
+        .architectures = architectures,                                                            \
+        .place = HEED_PLACE_TOKEN,                                                                 \
+        .prefix = "roberta.",                                                                      \
+        .defaults = heed_roberta_defaults,                                                         \
+        .keys = (const heed_key *const[]){heed_bert_keys, heed_encoder_keys, NULL},                \
+        .finish = heed_roberta_finish,                                                             \
+        .record = heed_record_roberta,                                                             \
+        .weights = heed_roberta_weights,                                                           \
+        .values = heed_encoder_values,                                                             \
+        .unused = heed_roberta_unused}
 
 /* decoder.c: the rows of the tokens' table; the logits over that table or one of their own, and
  * their loss, from out->hidden, where the head is one over the vocabulary (bias of id 0: none). */
@@ -300,7 +341,10 @@ bool heed_model_read_gguf(heed_model *m, const char *path, heed_error *err);
 void heed_model_take_form(heed_model *m, const heed_form *form);
 /* load_llama2c.c: the same for any other file, of which those of llama2.c alone are models. */
 bool heed_model_read_llama2c(heed_model *m, const char *path, heed_error *err);
-/* fit.c: finds each weight's tensor, by name and shape alone. False where something is missing,
+/* fit.c: a tensor by its name, without the prefix, or of a LayerNorm by what older files call its
+ * weight and bias; NULL: absent. */
+const heed_tensor *heed_find_tensor(const heed_model *m, const char *name);
+/* Finds each weight's tensor, by name and shape alone. False where something is missing,
  * has another shape or is left over: the first of each kind and their numbers are told, and put
  * into the object `list` (NULL: no), all of them. */
 bool heed_model_match(heed_model *m, json_t *list, heed_error *err);

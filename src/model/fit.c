@@ -46,11 +46,27 @@ static bool same_shape(const heed_weight_entry *e, const heed_tensor *t) {
 }
 
 /* A tensor by its name, or by its name without the prefix; NULL: absent. */
-static const heed_tensor *find(const heed_model *m, const char *name) {
+static const heed_tensor *find_as(const heed_model *m, const char *name) {
     const heed_tensor *t = heed_tensors_find(m->tensors, name);
     if (t || !m->prefix || strncmp(name, m->prefix, strlen(m->prefix)) != 0)
         return t;
     return heed_tensors_find(m->tensors, name + strlen(m->prefix));
+}
+
+const heed_tensor *heed_find_tensor(const heed_model *m, const char *name) {
+    static const char *const now[] = {"LayerNorm.weight", "LayerNorm.bias"};
+    static const char *const then[] = {"LayerNorm.gamma", "LayerNorm.beta"};
+    const heed_tensor *t = find_as(m, name);
+    size_t n = strlen(name);
+    for (int i = 0; !t && i < 2; i++) {
+        char old[300];
+        size_t end = strlen(now[i]);
+        if (n >= end && n < sizeof old - 10 && !strcmp(name + n - end, now[i])) {
+            snprintf(old, sizeof old, "%.*s%s", (int)(n - end), name, then[i]);
+            t = find_as(m, old);
+        }
+    }
+    return t;
 }
 
 static void miss(misfits *f, const heed_weight_entry *e, const char *name, bool head) {
@@ -106,7 +122,7 @@ static void match(heed_model *m, int64_t i, bool *used, misfits *f) {
     const heed_tensor *first = NULL, *base = heed_tensors_at(m->tensors, 0);
     char name[NAME], asked[NAME] = "?";
     for (int n = 0; nth_name(m, e, n, name); n++) {
-        const heed_tensor *t = find(m, name);
+        const heed_tensor *t = heed_find_tensor(m, name);
         if (n == 0)
             snprintf(asked, sizeof asked, "%s", name);
         if (!t)
@@ -209,7 +225,7 @@ static bool load(heed_model *m, int64_t i, heed_error *err) {
         return heed_weights_own(m->weights, e->name, NULL, err);
     const heed_tensor *first = heed_tensors_find(m->tensors, m->stored[i]);
     for (int n = 0; nth_name(m, e, n, name); n++) {
-        const heed_tensor *t = find(m, name);
+        const heed_tensor *t = heed_find_tensor(m, name);
         if (t && t != first && !equals(e, first, t, err))
             return false;
     }

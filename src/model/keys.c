@@ -47,6 +47,13 @@ static bool count_labels(const json_t *value, heed_config *c, heed_error *err) {
     return true;
 }
 
+static bool read_problem(const json_t *value, heed_config *c, heed_error *err) {
+    const char *kind = json_string_value(value);
+    (void)err;
+    c->other_loss = !kind || strcmp(kind, "single_label_classification") != 0;
+    return true;
+}
+
 const heed_key heed_common_keys[] = {HEED_KNOWN("model_type"),
                                      HEED_KNOWN("architectures"),
                                      HEED_KNOWN("transformers_version"),
@@ -60,7 +67,7 @@ const heed_key heed_common_keys[] = {HEED_KNOWN("model_type"),
                                      HEED_READ("id2label", count_labels),
                                      HEED_KNOWN("label2id"),
                                      HEED_MAY("num_labels", INT, labels),
-                                     HEED_KNOWN("problem_type"),
+                                     HEED_READ("problem_type", read_problem),
                                      HEED_KNOWN("chunk_size_feed_forward"),
                                      HEED_KNOWN("_num_labels"), /* of files before 2020 */
                                      HEED_KNOWN("task_specific_params"),
@@ -68,6 +75,10 @@ const heed_key heed_common_keys[] = {HEED_KNOWN("model_type"),
                                      HEED_KNOWN("gradient_checkpointing"),
                                      HEED_KNOWN("output_past"),
                                      HEED_KNOWN("prefix"),
+                                     HEED_KNOWN("finetuning_task"),
+                                     HEED_KNOWN("torchscript"),
+                                     HEED_KNOWN("sentence_transformers"),
+                                     HEED_ONLY("pruned_heads", "{}"),
                                      HEED_KNOWN("heed_version"),
                                      {0}};
 

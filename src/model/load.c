@@ -118,6 +118,14 @@ static bool read_tokenizer(heed_model *m, const char *folder, heed_error *err) {
 
 /* ---- From where ---- */
 
+/* A model without a head may have been saved without its pooler too: then it has no pooled row. */
+static void look_for_pooler(heed_model *m) {
+    char name[NAME];
+    if (m->config.pooler && m->config.head == HEED_HEAD_NONE &&
+        heed_renamed(m->names, "pooler.weight", 0, name, sizeof name))
+        m->config.pooler = heed_find_tensor(m, name) != NULL;
+}
+
 static bool read_folder(heed_model *m, const char *folder, heed_error *err) {
     if (!read_config(m, folder, err) || !read_generation(m, folder, err) ||
         !read_tokenizer(m, folder, err))
@@ -129,6 +137,8 @@ static bool read_folder(heed_model *m, const char *folder, heed_error *err) {
     m->names = m->family->weights;
     m->prefix = m->family->prefix;
     m->unused = m->family->unused;
+    if (m->own)
+        look_for_pooler(m);
     return m->own != NULL;
 }
 

@@ -18,13 +18,14 @@
 typedef enum { HEED_ENCODER_DECODER, HEED_DECODER, HEED_ENCODER } heed_model_kind;
 
 /* What stands on the last layer: nothing, logits over the vocabulary for each row, logits over
- * `labels` classes for each row, or for each sequence. TWO: of an architecture alone; a config says
- * SEQUENCES and two_heads. */
+ * `labels` classes for each row, or for each sequence, or one number for each row (a yes or no).
+ * TWO: of an architecture alone; a config says SEQUENCES and two_heads. */
 typedef enum {
     HEED_HEAD_NONE,
     HEED_HEAD_VOCAB,
     HEED_HEAD_ROWS,
     HEED_HEAD_SEQUENCES,
+    HEED_HEAD_MARKS,
     HEED_HEAD_TWO
 } heed_head;
 
@@ -41,16 +42,18 @@ typedef struct {
     char family[24]; /* model_type: "marian", "gpt2", "bert", "heed" */
     heed_model_kind kind;
     heed_head head;
-    bool pooler;    /* an encoder's pooled row, a vector for each sequence, is an output */
-    int64_t labels; /* classes of the head; num_labels in transformers */
+    bool pooler;     /* an encoder's pooled row, a vector for each sequence, is an output */
+    int64_t labels;  /* classes of the head; num_labels in transformers */
+    bool other_loss; /* "problem_type" names another loss than that of one class for each */
     heed_stack encoder, decoder;
-    int64_t vocab, source_vocab; /* of the decoder (and the output), of the encoder */
-    int64_t types;               /* token types (BERT's sentence A and B); 0: none */
-    int64_t embed_width;         /* width of the tables where it is not the stack's; 0: the same */
-    bool share_embeddings;       /* source and target tokens have one table */
-    bool tie_output;             /* the output matrix is the target's table */
-    bool scale_embedding;        /* embeddings times sqrt(width) */
-    bool logits_bias;            /* a bias of 1 x vocab on the logits, not trained */
+    int64_t vocab, source_vocab;  /* of the decoder (and the output), of the encoder */
+    int64_t types;                /* token types (BERT's sentence A and B); 0: none */
+    int64_t embed_width;          /* width of the tables where it is not the stack's; 0: the same */
+    int64_t groups, group_layers; /* ALBERT: groups of layers that share weights, layers of each */
+    bool share_embeddings;        /* source and target tokens have one table */
+    bool tie_output;              /* the output matrix is the target's table */
+    bool scale_embedding;         /* embeddings times sqrt(width) */
+    bool logits_bias;             /* a bias of 1 x vocab on the logits, not trained */
     double embed_dropout, head_dropout; /* behind the tables, before the classes */
     bool qkv_bias, out_bias, feed_bias; /* Llama's kin: which products have a bias */
     bool norm_heads;                    /* Qwen3: a norm on each head's query and key */
@@ -146,7 +149,8 @@ int64_t heed_model_parameters(const heed_model *m); /* trained numbers; tied one
 typedef enum {
     HEED_PLACE_COLUMN, /* the column, padding counted */
     HEED_PLACE_ROW,    /* the number of real rows before it */
-    HEED_PLACE_TOKEN   /* the number of rows before it whose id is not the pad token's */
+    HEED_PLACE_TOKEN   /* of rows before it whose id is not the pad token's; the pad token itself is
+                          at -1 where encoder.first_position leaves room for it */
 } heed_place;
 
 heed_place heed_model_place(const heed_model *m);

@@ -130,7 +130,7 @@ static heed_value embed(heed_build *b, heed_value table, heed_value ids, const e
     if (attr->offset) {
         snprintf(what, sizeof what, "the table behind its first %" PRId64 " rows", attr->offset);
     }
-    heed_limit_ints(b, ids, ts.rows - attr->offset, -1, what);
+    heed_limit_ints(b, ids, -attr->offset, ts.rows - attr->offset, -1, what);
     heed_shape out = heed_like(b, ids, ts.cols);
     out.cell = HEED_CELL_NUMBER;
     return heed_record(b, &EMBED, attr, sizeof *attr, 2, (heed_value[]){table, ids}, 1, &out);

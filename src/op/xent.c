@@ -209,7 +209,7 @@ heed_value heed_xent(heed_build *b, heed_value x, heed_value w, heed_value bias,
                            "label smoothing must be at least 0 and less than 1, not %g", smoothing);
     }
     xent_attr attr = {.smoothing = smoothing, .classes = heed_shape_of(b, w).rows};
-    heed_limit_ints(b, labels, attr.classes, IGNORED, "the vocabulary");
+    heed_limit_ints(b, labels, 0, attr.classes, IGNORED, "the vocabulary");
     heed_shape out[] = {heed_fixed(1, 1), heed_like(b, x, 1), heed_shape_of(b, x)};
     heed_value in[TRAIN_INPUTS] = {x, w, bias.id ? bias : heed_absent(), labels,
                                    heed_pack(b, w, true)};

@@ -63,6 +63,33 @@ static void a_failure_keeps_its_path(void **state) {
             "encoder.3.self: width 10 is not a multiple of 3 heads");
 }
 
+static void shared_layers_have_one_set_of_weights(void **state) {
+    (void)state;
+    fixture f;
+    heed_value w[3];
+    start(&f, HEED_INFER);
+    for (int i = 0; i < 2; i++) {
+        heed_enter(f.b, "layer", i);
+        heed_share(f.b, "group.7");
+        heed_enter(f.b, "self", -1);
+        w[i] = heed_weight(f.b, "q.weight", 2, 2, (heed_init){HEED_INIT_ONE, 0});
+        heed_name(f.b, copy(f.b, f.x), "out"); /* values stay apart */
+        heed_leave(f.b);
+        heed_leave(f.b);
+    }
+    w[2] = heed_weight(f.b, "q.weight", 2, 2, (heed_init){HEED_INIT_ONE, 0});
+    assert_int_equal(w[0].id, w[1].id);
+    assert_int_not_equal(w[0].id, w[2].id);
+    assert_int_equal(heed_weights_count(f.weights), 2);
+    assert_string_equal(heed_weights_at(f.weights, 0)->name, "group.7.self.q.weight");
+    assert_string_equal(heed_weights_at(f.weights, 1)->name, "q.weight");
+    heed_enter(f.b, "layer", 2);
+    heed_share(f.b, "group.7");
+    heed_share(f.b, "group.8");
+    refused(&f, (heed_plan_options){0}, HEED_NAME,
+            "layer.2: the scope cannot share the weights of 'group.8'");
+}
+
 static void names_are_unique_and_watchable(void **state) {
     (void)state;
     fixture f;
@@ -176,7 +203,7 @@ static void ints_of_sequences_are_looked_at(void **state) {
     start(&f, HEED_INFER);
     heed_space rows = heed_rows(f.b, "rows");
     heed_value id = heed_input(f.b, "id", heed_sequences(f.b, rows));
-    heed_limit_ints(f.b, id, 5, -1, "the table");
+    heed_limit_ints(f.b, id, 0, 5, -1, "the table");
     heed_shape shape = heed_like(f.b, id, 1);
     shape.cell = HEED_CELL_NUMBER;
     heed_value out = heed_record(f.b, &COPY, NULL, 0, 1, &id, 1, &shape);
@@ -274,6 +301,7 @@ static void every_allocation_may_fail(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_failure_keeps_its_path),
+        cmocka_unit_test(shared_layers_have_one_set_of_weights),
         cmocka_unit_test(names_are_unique_and_watchable),
         cmocka_unit_test(refusals_of_a_plan),
         cmocka_unit_test(sizes_that_cannot_be_counted),

@@ -64,7 +64,7 @@ static inline void compare(const heed_tensor *want, const heed_tensor *got, doub
 
 static inline void trace_on(const char *folder, const char *isa) {
     heed_error err = {0};
-    char in[250], wanted[250], out[TEST_PATH + 20], temp[TEST_PATH];
+    char in[350], wanted[350], out[TEST_PATH + 20], temp[TEST_PATH];
     temp_folder(temp);
     snprintf(in, sizeof in, "%s/in.safetensors", folder);
     snprintf(wanted, sizeof wanted, "%s/out.safetensors", folder);

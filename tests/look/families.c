@@ -11,7 +11,7 @@
 enum { MOST = 200 };
 
 static void one(void **state) {
-    char folder[180];
+    char folder[300];
     snprintf(folder, sizeof folder, ROOT "%s", (const char *)*state);
     trace_folder(folder);
 }
@@ -21,7 +21,7 @@ static int by_name(const void *a, const void *b) {
 }
 
 int main(void) {
-    static char name[MOST][80];
+    static char name[MOST][256];
     struct CMUnitTest tests[MOST];
     size_t n = 0;
     DIR *root = opendir(ROOT);

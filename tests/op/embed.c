@@ -85,7 +85,7 @@ static void test_range(void **state) {
     close_rig(&r);
 }
 
-/* Positions behind an offset are told as they were given. */
+/* Positions behind an offset are told as they were given; those before it are rows too. */
 static void test_range_from(void **state) {
     (void)state;
     const table t = {7, 3, 1, 2};
@@ -93,12 +93,17 @@ static void test_range_from(void **state) {
     test_case c = {.record = record, .arg = &t, .input = input, .rows = {4}, .n = 1};
     rig r;
     start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
-    const int32_t bad[] = {5, -1, -2, INT32_MAX};
+    const int32_t bad[] = {5, -3, INT32_MIN, INT32_MAX};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         heed_error err = {0};
         heed_ints(r.s, "ids")[2] = bad[i];
         assert_false(heed_run(r.s, &err));
-        expect_error(&err, HEED_VALUE, "the table behind its first 2 rows holds 0 to 4");
+        expect_error(&err, HEED_VALUE, "the table behind its first 2 rows holds -2 to 4");
+    }
+    heed_ints(r.s, "ids")[2] = -2;
+    assert_true(heed_run(r.s, NULL));
+    for (int64_t j = 0; j < t.cols; j++) {
+        assert_true(out_of(&r).data[2 * t.cols + j] == heed_weights_at(r.weights, 0)->data[j]);
     }
     close_rig(&r);
 }

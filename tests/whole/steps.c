@@ -70,14 +70,14 @@ static void read_batch(batch *b, const char *folder, const heed_config *c) {
     int64_t rows = 0, source = 0, target = 0;
     int64_t *id = ints(file, "input_ids", &rows, &source);
     int64_t *mask = ints(file, "attention_mask", &rows, &source);
-    heed_padded_make(&b->source, NULL, rows, source, mask, NULL, &err);
+    heed_padded_make(&b->source, NULL, rows, source, mask, NULL, 0, &err);
     target = 0;
     int64_t again = 0;
     int64_t *label = ints(file, "labels", &again, &target);
     assert_int_equal(again, rows);
     int64_t *decoder = ints(file, "decoder_input_ids", &rows, &target);
     int64_t *decoder_mask = ints(file, "decoder_attention_mask", &rows, &target);
-    heed_padded_make(&b->target, NULL, rows, target, decoder_mask, NULL, &err);
+    heed_padded_make(&b->target, NULL, rows, target, decoder_mask, NULL, 0, &err);
     expect_no_error(&err);
     decoder = decoder ? decoder : shifted(label, rows, target, c);
     real_rows(&b->source, id, b->id);
