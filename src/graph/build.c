@@ -359,10 +359,8 @@ heed_value heed_gradient(heed_build *b, heed_value weight) {
     return heed_new_value(b, w.shape, HEED_FROM_GRADIENT, w.index);
 }
 
-void heed_limit_ints(heed_build *b, heed_value v, int64_t low, int64_t limit, int32_t other,
-                     const char *what) {
-    if (!v.id || heed_is_absent(v))
-        return;
+/* The integers that v is made of by ops that pass them on. */
+static heed_value where_ints_come_in(const heed_build *b, heed_value v) {
     for (const heed_slot *s = heed_slot_at(&b->book, v.id); s->source == HEED_FROM_NODE;) {
         const heed_node *n = &b->book.node[s->index];
         if (!n->op->passes_ints)
@@ -370,6 +368,14 @@ void heed_limit_ints(heed_build *b, heed_value v, int64_t low, int64_t limit, in
         v.id = n->in[0];
         s = heed_slot_at(&b->book, v.id);
     }
+    return v;
+}
+
+void heed_limit_ints(heed_build *b, heed_value v, int64_t low, int64_t limit, int32_t other,
+                     const char *what) {
+    if (!v.id || heed_is_absent(v))
+        return;
+    v = where_ints_come_in(b, v);
     for (size_t i = 0; i < b->book.inputs; i++) {
         heed_input_info *in = &b->book.input[i];
         if (in->value != v.id)

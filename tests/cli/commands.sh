@@ -180,4 +180,21 @@ holds 'a page' '<h1>我爱你</h1>' "$(cat page.html)"
 holds 'a trace' '"logits":{"dtype":"F32","shape":[3,6,50]' \
     "$(LC_ALL=C head -c 2000 trace.st | tr -d '\0')"
 
+# ---- Embedding ----
+
+printf 'the sun sings\nwe walk home\nthe sun sings\n' >say.txt
+"$heed" embed "$golden/embed/max" say.txt --similarity >cosines.txt
+expect 'a row for each line' 4 "$(grep -c . cosines.txt)"
+holds 'the same line' '1.0000' "$(sed -n 2p cosines.txt | cut -c 24-31)"
+"$heed" embed "$golden/embed/max" say.txt >vectors.txt
+expect 'numbers' '8 8 8' "$(awk '{ print NF }' vectors.txt | xargs)"
+expect 'the same vector' "$(sed -n 1p vectors.txt)" "$(sed -n 3p vectors.txt)"
+holds 'JSON' '{"line": 2, "tokens": 5, "dropped": 0, "windows": 1, "embedding": [' \
+    "$("$heed" embed "$golden/embed/max" say.txt --json | sed -n 2p)"
+"$heed" embed "$golden/embed/max" say.txt -o vectors.npy
+expect 'bytes of a matrix' 224 "$(wc -c <vectors.npy | tr -d ' ')"
+holds 'its head' "'shape': (3, 8)" "$(head -n 1 vectors.npy | LC_ALL=C tr -d '\0\1\223')"
+"$heed" embed "$golden/embed/max" say.txt --max-tokens 4 >/dev/null 2>cut.err
+holds 'what was cut' 'in all 3 tokens of 3 lines were dropped' "$(cat cut.err)"
+
 exit $bad

@@ -1,0 +1,276 @@
+/* sentence.c: modules.json of sentence-transformers and the files that it names.
+ *
+ * A text goes through the modules in the order of the list: the model, pooling, and perhaps
+ * normalising. Anything else that a file asks for is refused by its name, since leaving it out
+ * would give other vectors.
+ * SPDX-License-Identifier: MIT
+ */
+#include "generate/sentence.h"
+
+#include "base/error.h"
+#include "base/fs.h"
+#include "file/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LIMIT = 1 << 20 };
+
+static const struct {
+    const char *key, *name;
+    heed_pooling pooling;
+} modes[] = {{"pooling_mode_mean_tokens", "mean", HEED_POOLING_MEAN},
+             {"pooling_mode_cls_token", "cls", HEED_POOLING_FIRST},
+             {"pooling_mode_lasttoken", "lasttoken", HEED_POOLING_LAST},
+             {"pooling_mode_max_tokens", "max", HEED_POOLING_MAX},
+             {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", HEED_POOLING_MEAN_ROOT},
+             {"pooling_mode_weightedmean_tokens", "weightedmean", HEED_POOLING_WEIGHTED}};
+enum { MODES = sizeof modes / sizeof *modes };
+
+const char *heed_pooling_name(heed_pooling pooling) {
+    for (int i = 0; i < MODES; i++)
+        if (modes[i].pooling == pooling)
+            return modes[i].name;
+    return "stated";
+}
+
+/* The file folder/name, or NULL: with an error unless it is absent. */
+static json_t *open_file(const heed_host *host, const char *folder, const char *name,
+                         heed_error *err) {
+    char path[HEED_SENTENCE_PATH];
+    if (!heed_join_path(path, sizeof path, folder, name, err) || !heed_is_file(path))
+        return NULL;
+    return heed_json_read(host, path, LIMIT, err);
+}
+
+static bool is_one_of(const char *name, const char *const *list) {
+    while (*list && strcmp(*list, name) != 0)
+        list++;
+    return *list != NULL;
+}
+
+/* Every key of root is in the list. */
+static bool all_known(const json_t *root, const char *const *list, heed_error *err) {
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)root, key, value) {
+        if (!is_one_of(key, list))
+            return heed_fail(err, HEED_NAME, "key '%s' is not known; its effect would be ignored",
+                             key);
+    }
+    return true;
+}
+
+/* ---- Pooling ---- */
+
+static bool set_pooling(heed_sentence_rules *r, heed_pooling pooling, heed_error *err) {
+    if (r->pooling != HEED_POOLING_STATED)
+        return heed_fail(err, HEED_VALUE,
+                         "pooling by '%s' and by '%s' side by side is not known here",
+                         heed_pooling_name(r->pooling), heed_pooling_name(pooling));
+    r->pooling = pooling;
+    return true;
+}
+
+/* One word in place of a flag for each mode. */
+static bool read_mode(const json_t *root, heed_sentence_rules *r, heed_error *err) {
+    const char *name = NULL;
+    if (!heed_json_opt_string(root, "pooling_mode", &name, err))
+        return false;
+    if (!name)
+        return true;
+    for (int i = 0; i < MODES; i++)
+        if (!strcmp(modes[i].name, name))
+            return set_pooling(r, modes[i].pooling, err);
+    return heed_fail(err, HEED_VALUE, "pooling_mode '%.60s' is not known here", name);
+}
+
+static bool read_pooling(const json_t *root, heed_sentence_rules *r, heed_error *err) {
+    const char *known[MODES + 5] = {"word_embedding_dimension", "embedding_dimension",
+                                    "include_prompt", "pooling_mode"};
+    for (int i = 0; i < MODES; i++)
+        known[4 + i] = modes[i].key;
+    if (!all_known(root, known, err) || !read_mode(root, r, err) ||
+        !heed_json_opt_bool(root, "include_prompt", &r->prompt_pooled, err))
+        return false;
+    for (int i = 0; i < MODES; i++) {
+        bool on = false;
+        if (!heed_json_opt_bool(root, modes[i].key, &on, err) ||
+            (on && !set_pooling(r, modes[i].pooling, err)))
+            return false;
+    }
+    return r->pooling != HEED_POOLING_STATED ||
+           heed_fail(err, HEED_VALUE, "it chooses no way of pooling");
+}
+
+/* ---- The model's length ---- */
+
+static bool read_length(const json_t *root, heed_sentence_rules *r, const char *name,
+                        heed_error *err) {
+    static const char *const known[] = {"max_seq_length",  "do_lower_case",      "transformer_task",
+                                        "modality_config", "module_output_name", NULL};
+    if (!all_known(root, known, err) ||
+        !heed_json_opt_int(root, "max_seq_length", &r->max_tokens, err) ||
+        !heed_json_opt_bool(root, "do_lower_case", &r->lower, err))
+        return false;
+    const char *rows = NULL;
+    if (!heed_json_opt_string(root, "modality_config.text.method_output_name", &rows, err))
+        return false;
+    if (rows && strcmp(rows, "last_hidden_state") != 0)
+        return heed_fail(err, HEED_VALUE, "the rows of '%.60s' are not known here", rows);
+    if (r->max_tokens < 0)
+        return heed_fail(err, HEED_VALUE, "max_seq_length is %" PRId64, r->max_tokens);
+    r->max_from = name;
+    return true;
+}
+
+/* The first of these that is there. */
+static bool read_model(const heed_host *host, heed_sentence_rules *r, heed_error *err) {
+    static const char *const names[] = {
+        "sentence_bert_config.json",       "sentence_roberta_config.json",
+        "sentence_distilbert_config.json", "sentence_camembert_config.json",
+        "sentence_albert_config.json",     "sentence_xlm-roberta_config.json"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        heed_error inner = {0};
+        json_t *root = open_file(host, r->model, names[i], &inner);
+        bool fine = root && read_length(root, r, names[i], &inner);
+        json_decref(root);
+        if (inner.code)
+            return heed_fail(err, inner.code, "'%s': %s", names[i], inner.text);
+        if (fine)
+            break;
+    }
+    return true;
+}
+
+/* What the tokenizer's settings say, where nothing else does; they say "no limit" by 10^30. */
+static bool read_tokenizer(const heed_host *host, heed_sentence_rules *r, heed_error *err) {
+    heed_error inner = {0};
+    if (r->max_tokens)
+        return true;
+    json_t *root = open_file(host, r->model, "tokenizer_config.json", &inner);
+    const json_t *most = root ? heed_json_find(root, "model_max_length") : NULL;
+    json_int_t n = json_integer_value(most);
+    if (n > 0 && n <= INT32_MAX) {
+        r->max_tokens = n;
+        r->max_from = "tokenizer_config.json";
+    }
+    json_decref(root);
+    return !inner.code || heed_fail(err, inner.code, "%s", inner.text);
+}
+
+/* ---- Modules ---- */
+
+/* "sentence_transformers.models.Pooling" is a Pooling. */
+static const char *kind_of(const char *type) {
+    const char *dot = strrchr(type, '.');
+    return dot ? dot + 1 : type;
+}
+
+/* The place of a module's files; false for one outside the folder. */
+static bool place(char *out, const char *folder, const char *path, heed_error *err) {
+    if (path[0] == '/' || strstr(path, ".."))
+        return heed_fail(err, HEED_VALUE, "path '%.60s' leads out of the folder", path);
+    if (path[0])
+        return heed_join_path(out, HEED_SENTENCE_PATH, folder, path, err);
+    return snprintf(out, HEED_SENTENCE_PATH, "%s", folder) < HEED_SENTENCE_PATH ||
+           heed_fail(err, HEED_FILE, "the path '%.60s' is too long", folder);
+}
+
+static bool read_pooling_at(const heed_host *host, const char *folder, heed_sentence_rules *r,
+                            heed_error *err) {
+    heed_error inner = {0};
+    json_t *root = open_file(host, folder, "config.json", &inner);
+    if (!root && !inner.code)
+        heed_fail(&inner, HEED_FILE, "there is no such file");
+    if (root)
+        read_pooling(root, r, &inner);
+    json_decref(root);
+    return !inner.code || heed_fail(err, inner.code, "'%s/config.json': %s", folder, inner.text);
+}
+
+/* Module i of the list. */
+static bool read_module(const heed_host *host, const char *folder, const json_t *module, size_t i,
+                        heed_sentence_rules *r, heed_error *err) {
+    const char *type = heed_json_string(module, "type", NULL, err);
+    const char *path = type ? heed_json_string(module, "path", NULL, err) : NULL;
+    char at[HEED_SENTENCE_PATH];
+    if (!path || !place(at, folder, path, err))
+        return false;
+    const char *kind = kind_of(type);
+    if (!strcmp(kind, "Transformer") && i == 0) {
+        memcpy(r->model, at, sizeof at);
+        return true;
+    }
+    if (!strcmp(kind, "Pooling") && i == 1)
+        return read_pooling_at(host, at, r, err);
+    if (!strcmp(kind, "Normalize") && i == 2) {
+        r->normalize = true;
+        return true;
+    }
+    return heed_fail(err, HEED_NAME,
+                     "module %zu is '%.60s', known here are Transformer, then Pooling, then "
+                     "Normalize",
+                     i + 1, kind);
+}
+
+static bool read_modules(const heed_host *host, const char *folder, heed_sentence_rules *r,
+                         heed_error *err) {
+    heed_error inner = {0};
+    json_t *root = open_file(host, folder, "modules.json", &inner);
+    if (root && !json_is_array(root))
+        heed_fail(&inner, HEED_VALUE, "it holds %s, wanted a list of modules",
+                  heed_json_kind(root));
+    for (size_t i = 0; root && !inner.code && i < json_array_size(root); i++)
+        read_module(host, folder, json_array_get(root, i), i, r, &inner);
+    if (root && !inner.code && r->pooling == HEED_POOLING_STATED)
+        heed_fail(&inner, HEED_VALUE, "it has no Pooling behind a Transformer");
+    r->stated = root != NULL;
+    json_decref(root);
+    return !inner.code || heed_fail(err, inner.code, "'modules.json': %s", inner.text);
+}
+
+/* ---- Prompts ---- */
+
+static bool take_prompt(const json_t *root, const char *name, heed_sentence_rules *r,
+                        heed_error *err) {
+    const json_t *prompts = root ? heed_json_find(root, "prompts") : NULL;
+    if (!name && root && !heed_json_opt_string(root, "default_prompt_name", &name, err))
+        return false;
+    if (!name)
+        return true;
+    const json_t *text = json_object_get(prompts, name);
+    size_t n = json_string_length(text);
+    if (!json_is_string(text))
+        return heed_fail(err, HEED_NAME, "there is no prompt '%.60s'", name);
+    if (n >= sizeof r->prompt || strlen(json_string_value(text)) != n)
+        return heed_fail(err, HEED_LIMIT, "prompt '%.60s' has %zu bytes, or one that is NUL", name,
+                         n);
+    memcpy(r->prompt, json_string_value(text), n + 1);
+    return true;
+}
+
+static bool read_prompts(const heed_host *host, const char *folder, const char *name,
+                         heed_sentence_rules *r, heed_error *err) {
+    static const char file[] = "config_sentence_transformers.json";
+    heed_error inner = {0};
+    json_t *root = open_file(host, folder, file, &inner);
+    if (!inner.code)
+        take_prompt(root, name, r, &inner);
+    json_decref(root);
+    if (!inner.code && r->prompt[0] && !r->prompt_pooled)
+        heed_fail(&inner, HEED_VALUE, "a prompt that is not pooled is not known here");
+    return !inner.code || heed_fail(err, inner.code, "'%s': %s", file, inner.text);
+}
+
+bool heed_sentence_read(const heed_host *host, const char *folder, const char *prompt,
+                        heed_sentence_rules *rules, heed_error *err) {
+    memset(rules, 0, sizeof *rules);
+    rules->prompt_pooled = true;
+    if (!heed_is_folder(folder))
+        return heed_fail(err, HEED_FILE, "there is no such folder");
+    return place(rules->model, folder, "", err) && read_modules(host, folder, rules, err) &&
+           read_model(host, rules, err) && read_tokenizer(host, rules, err) &&
+           read_prompts(host, folder, prompt, rules, err);
+}
