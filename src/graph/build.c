@@ -359,38 +359,6 @@ heed_value heed_gradient(heed_build *b, heed_value weight) {
     return heed_new_value(b, w.shape, HEED_FROM_GRADIENT, w.index);
 }
 
-/* The integers that v is made of by ops that pass them on. */
-static heed_value where_ints_come_in(const heed_build *b, heed_value v) {
-    for (const heed_slot *s = heed_slot_at(&b->book, v.id); s->source == HEED_FROM_NODE;) {
-        const heed_node *n = &b->book.node[s->index];
-        if (!n->op->passes_ints)
-            break;
-        v.id = n->in[0];
-        s = heed_slot_at(&b->book, v.id);
-    }
-    return v;
-}
-
-void heed_limit_ints(heed_build *b, heed_value v, int64_t low, int64_t limit, int32_t other,
-                     const char *what) {
-    if (!v.id || heed_is_absent(v))
-        return;
-    v = where_ints_come_in(b, v);
-    for (size_t i = 0; i < b->book.inputs; i++) {
-        heed_input_info *in = &b->book.input[i];
-        if (in->value != v.id)
-            continue;
-        bool first = !in->limit; /* later readers take away: all must be able to read it */
-        in->has_other = other != -1 && (first || (in->has_other && in->other == other));
-        in->other = other;
-        in->low = first || low > in->low ? low : in->low;
-        if (first || limit < in->limit) {
-            in->limit = limit;
-            in->what = keep_text(b, what);
-        }
-    }
-}
-
 void heed_want_cache(heed_build *b, const char *slot, int64_t key_cols, int64_t value_cols) {
     heed_record_book *k = &b->book;
     if (b->error.code)

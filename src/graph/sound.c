@@ -7,6 +7,43 @@
 #include "graph/graph.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+/* ---- What they are held against is said while recording ---- */
+
+/* The integers that v is made of by ops that pass them on. */
+static heed_value where_ints_come_in(const heed_build *b, heed_value v) {
+    for (const heed_slot *s = heed_slot_at(&b->book, v.id); s->source == HEED_FROM_NODE;) {
+        const heed_node *n = &b->book.node[s->index];
+        if (!n->op->passes_ints)
+            break;
+        v.id = n->in[0];
+        s = heed_slot_at(&b->book, v.id);
+    }
+    return v;
+}
+
+void heed_limit_ints(heed_build *b, heed_value v, int64_t low, int64_t limit, int32_t other,
+                     const char *what) {
+    if (!v.id || heed_is_absent(v))
+        return;
+    v = where_ints_come_in(b, v);
+    for (size_t i = 0; i < b->book.inputs; i++) {
+        heed_input_info *in = &b->book.input[i];
+        if (in->value != v.id)
+            continue;
+        bool first = !in->limit; /* later readers take away: all must be able to read it */
+        in->has_other = other != -1 && (first || (in->has_other && in->other == other));
+        in->other = other;
+        in->low = first || low > in->low ? low : in->low;
+        if (first || limit < in->limit) {
+            in->limit = limit;
+            in->what = heed_region_text(&b->book.region, what, strlen(what), &b->error);
+        }
+    }
+}
+
+/* ---- Looking ---- */
 
 static bool ints_in_range(const heed_session *s, const heed_input_info *in, heed_error *err) {
     const heed_slot *v = heed_slot_at(&s->plan->book, in->value);
