@@ -111,7 +111,8 @@ static bool read_tokenizer(heed_model *m, const char *folder, heed_error *err) {
     if (heed_is_file(path))
         return heed_model_read_tokenizer(m, path, err);
     /* A folder of another vocabulary may have two, where a model has two stacks. */
-    if (m->config.kind == HEED_ENCODER_DECODER || !heed_tokenizer_in_folder(folder))
+    if (m->config.kind == HEED_ENCODER_DECODER ||
+        !heed_tokenizer_in_folder(folder, m->config.family))
         return true;
     return heed_model_read_tokenizer(m, folder, err);
 }

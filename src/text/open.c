@@ -61,8 +61,9 @@ static const form *find_form(const heed_folder *f) {
     return NULL;
 }
 
-bool heed_tokenizer_in_folder(const char *path) {
-    return find_form(&(heed_folder){.path = path}) != NULL;
+bool heed_tokenizer_in_folder(const char *path, const char *model_type) {
+    const form *found = find_form(&(heed_folder){.path = path});
+    return found && (found->open != heed_open_bert || heed_vocab_txt_of(model_type));
 }
 
 static bool none_there(const char *path, heed_error *err) {

@@ -79,6 +79,8 @@ bool heed_keep_files(heed_tokenizer *t, const heed_folder *f, const char *const 
 
 /* ---- Openers --------------------------------------------------------------------------------- */
 
+/* Is the vocab.txt of this model_type BERT's? */
+bool heed_vocab_txt_of(const char *model_type);
 heed_tokenizer *heed_open_bert(const heed_folder *f, const char *name, heed_error *err);
 heed_tokenizer *heed_open_merges(const heed_folder *f, heed_error *err);
 /* name NULL: the file f->path by itself, with its own ids. */

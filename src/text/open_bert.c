@@ -15,13 +15,18 @@ static const char *const kinds[] = {"",         "bert",   "distilbert", "electra
                                     "convbert", "funnel", "lxmert",     "retribert", "squeezebert",
                                     "dpr",      "realm",  "splinter"};
 
-static bool is_known(const heed_folder *f, heed_error *err) {
+bool heed_vocab_txt_of(const char *model_type) {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (strcmp(kinds[i], f->kind) == 0) {
+        if (strcmp(kinds[i], model_type) == 0) {
             return true;
         }
     }
-    return heed_fail(err, HEED_FILE,
+    return false;
+}
+
+static bool is_known(const heed_folder *f, heed_error *err) {
+    return heed_vocab_txt_of(f->kind) ||
+           heed_fail(err, HEED_FILE,
                      "the vocab.txt of '%s' is not known here: save the tokenizer as "
                      "tokenizer.json with transformers",
                      f->kind);

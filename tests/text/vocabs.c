@@ -136,7 +136,7 @@ static void check_folder(const char *name) {
     snprintf(path, sizeof path, VOCAB "/folders/%s/cases.json", name);
     json_t *cases = read_json(path);
     snprintf(path, sizeof path, VOCAB "/folders/%s", name);
-    assert_true(heed_tokenizer_in_folder(path));
+    assert_true(heed_tokenizer_in_folder(path, "bert"));
     heed_tokenizer_open_folder(NULL, path, &both, &err);
     expect_no_error(&err);
     const json_t *size = json_object_get(cases, "size"), *plain = json_object_get(cases, "plain");
