@@ -31,8 +31,8 @@ typedef struct {
 } heed_tokenizer_pair;
 bool heed_tokenizer_open_folder(const heed_host *host, const char *folder, heed_tokenizer_pair *out,
                                 heed_error *err);
-/* Whether there is any of them; a vocab.txt alone counts for model types whose is BERT's: others have
- * tokenizers of their own, and take token ids here. */
+/* Whether there is any of them; a vocab.txt alone counts for model types whose is BERT's: others
+ * have tokenizers of their own, and take token ids here. */
 bool heed_tokenizer_in_folder(const char *folder, const char *model_type);
 /* Writes into a folder what heed_tokenizer_open_folder opens with the same ids: tokenizer.json; or,
  * of what was opened from a folder with a SentencePiece model, that folder's own files. *own tells:
