@@ -34,19 +34,48 @@ static json_t *search(const heed_config *c) {
                      "length_penalty", c->length_penalty, "stop", STOPS[c->stop]);
 }
 
-static json_t *description(const heed_model *m) {
+/* Takes the value, NULL where there was no memory for it. */
+static bool put(json_t *root, const char *key, json_t *value) {
+    return json_object_set_new(root, key, value) == 0;
+}
+
+/* The stacks that there are, and how a search begins where there is one. */
+static bool put_parts(json_t *root, const heed_config *c) {
+    bool both = c->kind == HEED_ENCODER_DECODER;
+    return (c->kind == HEED_DECODER || put(root, "encoder", stack(&c->encoder))) &&
+           (c->kind == HEED_ENCODER || put(root, "decoder", stack(&c->decoder))) &&
+           (c->vocab == 0 || put(root, "tokens", tokens(c))) &&
+           (!both || put(root, "generation", search(c)));
+}
+
+static bool put_vocabulary(json_t *root, const heed_model *m) {
     const heed_config *c = heed_model_config(m);
     const heed_tokenizer *t = heed_model_tokenizer(m);
     const char *file = heed_model_vocabulary(m);
     json_t *vocabulary = t      ? json_integer(heed_vocab_size(t))
                          : file ? json_string(file)
                                 : json_null();
-    return json_pack("{s:s, s:I, s:I, s:I, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "family", c->family,
-                     "parameters", (json_int_t)heed_model_parameters(m), "vocab",
-                     (json_int_t)c->vocab, "source_vocab", (json_int_t)c->source_vocab, "tokenizer",
-                     vocabulary, "tie_output", (int)c->tie_output, "share_embeddings",
-                     (int)c->share_embeddings, "encoder", stack(&c->encoder), "decoder",
-                     stack(&c->decoder), "tokens", tokens(c), "generation", search(c));
+    bool both = c->kind == HEED_ENCODER_DECODER;
+    return put(root, "tokenizer", vocabulary) &&
+           (c->vocab == 0 || put(root, "vocab", json_integer(c->vocab))) &&
+           (!both || put(root, "source_vocab", json_integer(c->source_vocab))) &&
+           put(root, "tie_output", json_boolean(c->tie_output)) &&
+           (!both || put(root, "share_embeddings", json_boolean(c->share_embeddings)));
+}
+
+static json_t *description(const heed_model *m) {
+    static const char *const kinds[] = {"encoder-decoder", "decoder", "encoder"};
+    static const char *const heads[] = {"none", "vocabulary", "classes of tokens", "classes"};
+    const heed_config *c = heed_model_config(m);
+    bool classes = c->head == HEED_HEAD_ROWS || c->head == HEED_HEAD_SEQUENCES;
+    json_t *root =
+        json_pack("{s:s, s:s, s:s, s:I}", "family", c->family, "kind", kinds[c->kind], "head",
+                  heads[c->head], "parameters", (json_int_t)heed_model_parameters(m));
+    if (root && (!classes || put(root, "classes", json_integer(c->labels))) &&
+        put_vocabulary(root, m) && put_parts(root, c))
+        return root;
+    json_decref(root);
+    return NULL;
 }
 
 bool heed_model_describe(const heed_model *model, heed_buf *json, heed_error *err) {

@@ -95,7 +95,8 @@ heed_generator *heed_generator_new(heed_model *model, const heed_generate_option
     const heed_generate_options none = {0};
     const heed_config *c = heed_model_config(model);
     options = options ? options : &none;
-    if (!heed_model_must_be(model, HEED_DECODER, "continuing a text", err) || !sound(options, err))
+    if (!heed_model_must_be(model, HEED_DECODER, "continuing a text", err) ||
+        !sound(options, err) || !heed_search_plain(c, err))
         return NULL;
     if (c->head != HEED_HEAD_VOCAB) {
         heed_fail(err, HEED_VALUE, "continuing a text takes an output layer, the model has none");

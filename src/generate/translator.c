@@ -99,7 +99,7 @@ static bool sound(const heed_translate_options *o, const heed_config *c, heed_er
                          " tokens, a translation ends with one",
                          c->ends);
     }
-    return tokens_sound(o, c, err);
+    return heed_search_plain(c, err) && tokens_sound(o, c, err);
 }
 
 static void set_rules(heed_translator *t, const heed_config *c) {

@@ -42,7 +42,8 @@ heed_config heed_config_base(void) {
                          .forced_bos = -1,
                          .beam = 1,
                          .max_length = 256,
-                         .length_penalty = 1};
+                         .length_penalty = 1,
+                         .repetition_penalty = 1};
 }
 
 void heed_single_defaults(heed_config *c) {

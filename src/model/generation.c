@@ -64,23 +64,32 @@ static bool read_max_new(const json_t *value, heed_config *c, heed_error *err) {
 
 /* Read and not written: what a search obeys, what only sampling reads, and what has no other form
  * here than its default. */
-const heed_key heed_generation_more_keys[] = {HEED_READ("max_new_tokens", read_max_new),
-                                              HEED_READ("bad_words_ids", read_bad_words),
-                                              HEED_READ("suppress_tokens", read_suppressed),
-                                              HEED_KNOWN("_from_model_config"),
-                                              HEED_KNOWN("do_sample"),
-                                              HEED_KNOWN("temperature"),
-                                              HEED_KNOWN("top_k"),
-                                              HEED_KNOWN("top_p"),
-                                              HEED_KNOWN("typical_p"),
-                                              HEED_KNOWN("remove_invalid_values"),
-                                              HEED_KNOWN("return_dict_in_generate"),
-                                              HEED_KNOWN("output_scores"),
-                                              HEED_ONLY("num_return_sequences", "1"),
-                                              HEED_ONLY("num_beam_groups", "1"),
-                                              HEED_ONLY("diversity_penalty", "0.0"),
-                                              HEED_ONLY("repetition_penalty", "1.0"),
-                                              HEED_ONLY("encoder_no_repeat_ngram_size", "0"),
-                                              HEED_ONLY("exponential_decay_length_penalty", "null"),
-                                              HEED_ONLY("begin_suppress_tokens", "null"),
-                                              {0}};
+const heed_key heed_generation_more_keys[] = {
+    HEED_READ("max_new_tokens", read_max_new),
+    HEED_READ("bad_words_ids", read_bad_words),
+    HEED_READ("suppress_tokens", read_suppressed),
+    HEED_KNOWN("_from_model_config"),
+    HEED_KNOWN("do_sample"),
+    HEED_KNOWN("temperature"),
+    HEED_KNOWN("top_k"),
+    HEED_KNOWN("top_p"),
+    HEED_KNOWN("typical_p"),
+    HEED_KNOWN("remove_invalid_values"),
+    HEED_KNOWN("return_dict_in_generate"),
+    HEED_KNOWN("output_scores"),
+    HEED_ONLY("num_return_sequences", "1"),
+    HEED_ONLY("num_beam_groups", "1"),
+    HEED_ONLY("diversity_penalty", "0.0"),
+    HEED_MAY("repetition_penalty", NUMBER, repetition_penalty),
+    HEED_ONLY("encoder_no_repeat_ngram_size", "0"),
+    HEED_ONLY("exponential_decay_length_penalty", "null"),
+    HEED_ONLY("begin_suppress_tokens", "null"),
+    {0}};
+
+bool heed_search_plain(const heed_config *c, heed_error *err) {
+    return c->repetition_penalty == 1 ||
+           heed_fail(err, HEED_VALUE,
+                     "the model's generation_config.json asks for repetition_penalty %g, a search "
+                     "here has none: set it to 1.0 there",
+                     c->repetition_penalty);
+}

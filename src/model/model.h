@@ -92,6 +92,7 @@ typedef struct {
     int64_t beam, max_length,
         min_length; /* max_length counts the start token, as in transformers */
     double length_penalty;
+    double repetition_penalty;   /* 1: none; searches refuse another */
     heed_stop stop;              /* early_stopping */
     bool renormalize;            /* renormalize_logits */
     int64_t no_repeat;           /* no_repeat_ngram_size; 0: all may come again */
@@ -108,6 +109,9 @@ heed_config heed_config_base(void);
  * "heed"; `why` then says what stands in the way ("positions 'rope'"). Families other than "heed"
  * open in transformers. */
 void heed_config_choose_family(heed_config *config, char *why, size_t size);
+
+/* HEED_VALUE where the model's files ask a search for what no search here does. */
+bool heed_search_plain(const heed_config *config, heed_error *err);
 
 typedef struct heed_model heed_model;
 

@@ -56,6 +56,19 @@ static void options_out_of_range(void **state) {
     closed(&f);
 }
 
+/* What a folder asks of a search and no search here does. */
+static void penalty(void **state) {
+    (void)state;
+    fixture f = opened(NULL);
+    heed_error err = {0};
+    heed_config config = *heed_model_config(f.model);
+    assert_true(heed_search_plain(&config, &err));
+    config.repetition_penalty = 1.05;
+    assert_false(heed_search_plain(&config, &err));
+    expect_error(&err, HEED_VALUE, "repetition_penalty 1.05");
+    closed(&f);
+}
+
 static void sources_of_every_kind(void **state) {
     (void)state;
     fixture f = opened(NULL);
@@ -203,6 +216,7 @@ static void memory_may_fail_anywhere(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_out_of_range),
+        cmocka_unit_test(penalty),
         cmocka_unit_test(sources_of_every_kind),
         cmocka_unit_test(lengths_are_kept),
         cmocka_unit_test(the_scorer_agrees_with_the_search),

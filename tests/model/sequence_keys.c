@@ -92,7 +92,7 @@ static const key_case CASES[] = {
      HEED_VALUE},
     {BART, CONFIG, "{\"max_position_embeddings\": 13}", NULL, "the model wants (15,16)",
      HEED_SHAPE},
-    {BART, CONFIG, "{\"repetition_penalty\": 1.2}", NULL, "only 1.0 is possible", HEED_VALUE},
+    {BART, CONFIG, "{\"num_return_sequences\": 2}", NULL, "only 1 is possible", HEED_VALUE},
     {BART, CONFIG, "{\"repetition_penalty\": 1, \"num_beam_groups\": 1, \"top_k\": 50}", NULL, NULL,
      HEED_OK},
     {BART, GENERATION, "{\"num_beam_groups\": 2}", NULL, "num_beam_groups", HEED_VALUE},
