@@ -11,7 +11,7 @@ const char *const cli_stops[] = {"auto", "first", "never", NULL};
 
 /* A token by its text, or by its number where the model has no tokenizer. */
 static bool find_token(const heed_model *model, const char *text, int32_t *id) {
-    const heed_tokenizer *tokenizer = heed_model_tokenizer(model);
+    const heed_tokenizer *tokenizer = heed_model_target_tokenizer(model);
     char *end;
     long number = strtol(text, &end, 10);
     if (tokenizer) {

@@ -22,6 +22,8 @@ HEED_API heed_tokenizer *heed_tokenizer_open(const heed_host *host, const char *
 HEED_API void heed_tokenizer_free(heed_tokenizer *tokenizer);
 /* A model's own; lives as long as the model. NULL where the folder has none. */
 HEED_API const heed_tokenizer *heed_model_tokenizer(const heed_model *model);
+/* That of what a decoder writes; another one where a folder holds two (Marian). */
+HEED_API const heed_tokenizer *heed_model_target_tokenizer(const heed_model *model);
 
 typedef struct {
     int32_t id;

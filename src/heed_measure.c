@@ -102,11 +102,12 @@ static bool make_pairs(heed_pairs *pairs, const heed_ragged *s, const heed_ragge
 
 static bool encode_pairs(const heed_model *m, const heed_line *sources, const heed_line *targets,
                          int64_t n, heed_pairs *pairs, int64_t *empty, heed_error *err) {
-    const heed_tokenizer *tokenizer = heed_model_tokenizer(m);
+    const heed_tokenizer *source = heed_model_tokenizer(m),
+                         *target = heed_model_target_tokenizer(m);
     const heed_host *host = heed_model_host(m);
     heed_ragged s = {0}, t = {0};
-    bool ok = heed_encode_lines(tokenizer, host, sources, n, false, "source line", &s, err) &&
-              heed_encode_lines(tokenizer, host, targets, n, false, "target line", &t, err) &&
+    bool ok = heed_encode_lines(source, host, sources, n, false, "source line", &s, err) &&
+              heed_encode_lines(target, host, targets, n, false, "target line", &t, err) &&
               make_pairs(pairs, &s, &t, n, empty, err);
     void *all[] = {s.id, s.start, t.id, t.start};
     for (int i = 0; i < 4; i++) {

@@ -7,8 +7,9 @@
 rxnmapper: ALBERT from a pytorch_model.bin of the older form; logits of masked tokens within 1e-4 of
 transformers', and the same likeliest token for each. all-MiniLM-L6-v2: the cosines that its README
 prints; vectors alone, in a batch, and on 1 and 3 threads with the same bits; with $HEED_DATA,
-Spearman's correlation on the test part of STS-B, 82.0 within 0.1. Prints the figures; exit status 1
-where one fails.
+Spearman's correlation on the test part of STS-B, 82.0 within 0.1. With $HEED_DATA, too: a model of
+random weights beside a real Marian pair of vocabularies translates to transformers' very texts.
+Prints the figures; exit status 1 where one fails.
 Needs: torch transformers safetensors numpy, as in bench/requirements.txt
 SPDX-License-Identifier: MIT
 """
@@ -17,6 +18,7 @@ import argparse
 import io
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -133,6 +135,35 @@ def minilm(heed, wheel, work):
         print("skipped: STS-B, data not found ($HEED_DATA)")
 
 
+MARIAN = ("source.spm", "target.spm", "vocab.json", "tokenizer_config.json")
+SMALL = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
+         "decoder_attention_heads": 2, "encoder_ffn_dim": 16, "decoder_ffn_dim": 16}
+
+
+def marian(heed, vocabularies, folder):
+    for name in MARIAN:
+        shutil.copy(vocabularies / name, folder)
+    config = transformers.MarianConfig.from_pretrained(vocabularies)
+    config.update(SMALL)
+    torch.manual_seed(0)
+    model = transformers.MarianMTModel(config).eval()
+    with torch.no_grad():
+        for p in model.parameters():
+            if p.requires_grad and p.dim() > 1:
+                p.normal_(0, 0.6)
+    pad = config.pad_token_id
+    model.generation_config = transformers.GenerationConfig(
+        pad_token_id=pad, eos_token_id=config.eos_token_id, bad_words_ids=[[pad]],
+        decoder_start_token_id=config.decoder_start_token_id, max_length=12, num_beams=2)
+    model.save_pretrained(folder)
+    tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
+    batch = tokenizer(README, return_tensors="pt", padding=True)
+    want = tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True)
+    made = subprocess.run([heed, "translate", folder], input="\n".join(README) + "\n",
+                          capture_output=True, text=True, check=True).stdout.splitlines()
+    check("Marian, two vocabularies", made == want, f"{len(want)} texts, such as '{want[0]}'")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--heed", default="build/release/heed")
@@ -144,6 +175,12 @@ def main():
         heed, work = os.path.abspath(o.heed), pathlib.Path(place)
         rxnmapper(heed, o.rxnmapper, work)
         minilm(heed, o.minilm, work)
+        pair = pathlib.Path(os.environ.get("HEED_DATA", "")) / "tokenizers/opus-mt-en-mg"
+        if os.environ.get("HEED_DATA") and pair.is_dir():
+            (work / "marian").mkdir()
+            marian(heed, pair, work / "marian")
+        else:
+            print("skipped: Marian, data not found ($HEED_DATA)")
     return 1 if fails else 0
 
 

@@ -55,7 +55,7 @@ static bool sound(heed_embedder *e, heed_error *err) {
                          "is both",
                          c->family);
     if (!heed_model_tokenizer(e->model))
-        return heed_fail(err, HEED_NAME, "the model's folder has no tokenizer.json");
+        return heed_fail(err, HEED_NAME, "the model's folder has no tokenizer");
     if (e->options.batch_tokens < 0 || e->options.batch_tokens > INT32_MAX)
         return heed_fail(err, HEED_VALUE, "batch_tokens is %" PRId64, e->options.batch_tokens);
     return choose_most(e, err);

@@ -28,7 +28,7 @@ bool heed_encode_lines(const heed_tokenizer *tokenizer, const heed_host *host,
     heed_tokens tokens = {.host = host};
     if (!tokenizer) {
         return heed_fail(err, HEED_NAME,
-                         "the model's folder has no tokenizer.json: give token ids");
+                         "the model's folder has no tokenizer: give token ids");
     }
     bool ok = heed_reserve(host, (void **)&out->start, &out->start_cap, (size_t)n + 1,
                            sizeof *out->start, err);

@@ -36,7 +36,7 @@ static bool start_results(heed_translations *out, const heed_translator *t, int6
 
 static bool set_text(heed_translations *out, const heed_translator *t, heed_translation *item,
                      heed_error *err) {
-    const heed_tokenizer *tokenizer = heed_model_tokenizer(t->model);
+    const heed_tokenizer *tokenizer = heed_model_target_tokenizer(t->model);
     if (!tokenizer) {
         return true;
     }

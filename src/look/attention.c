@@ -91,7 +91,8 @@ static bool translate(heed_attention *a, heed_model *model, heed_line source, to
     if (ok) {
         const heed_translation *best = &out.item[0];
         a->target = heed_region_text(&a->region, best->text, strlen(best->text), err);
-        ok = a->target && list_ids(a, heed_model_tokenizer(model), best->id, best->n, list, err);
+        ok = a->target &&
+             list_ids(a, heed_model_target_tokenizer(model), best->id, best->n, list, err);
     }
     heed_translations_free(&out);
     heed_translator_free(t);
@@ -102,7 +103,7 @@ static bool translate(heed_attention *a, heed_model *model, heed_line source, to
 static bool shift(heed_attention *a, const heed_model *model, const token_list *written,
                   token_list *read, heed_error *err) {
     int32_t start = heed_model_config(model)->decoder_start;
-    const char *shown = show(a, heed_model_tokenizer(model), start, err);
+    const char *shown = show(a, heed_model_target_tokenizer(model), start, err);
     if (!shown || !make_list(a, read, written->n, err)) {
         return false;
     }
@@ -190,7 +191,7 @@ static bool fill(heed_attention *a, heed_model *model, heed_line source, const h
     const heed_tokenizer *t = heed_model_tokenizer(model);
     token_list from = {0}, written = {0}, read = {0};
     if (!t) {
-        return heed_fail(err, HEED_NAME, "the model's folder has no tokenizer.json");
+        return heed_fail(err, HEED_NAME, "the model's folder has no tokenizer");
     }
     a->source = heed_region_text(&a->region, source.s, source.n, err);
     if (!a->source || !list_text(a, t, source, &from, err)) {
@@ -198,7 +199,8 @@ static bool fill(heed_attention *a, heed_model *model, heed_line source, const h
     }
     if (target) {
         a->target = heed_region_text(&a->region, target->s, target->n, err);
-        if (!a->target || !list_text(a, t, *target, &written, err)) {
+        if (!a->target ||
+            !list_text(a, heed_model_target_tokenizer(model), *target, &written, err)) {
             return false;
         }
     } else if (!translate(a, model, source, &written, err)) {

@@ -328,6 +328,7 @@ struct heed_model {
     bool bare;           /* no weights and no tokenizer: only what is known without them */
     char vocabulary[96]; /* the file that the tokenizer is in; "": none */
     heed_tokenizer *tokenizer;
+    heed_tokenizer *target_tokenizer; /* of what the decoder writes; NULL: the same */
 };
 /* model.c: lets the family declare its weights. */
 bool heed_model_declare(heed_model *m, heed_error *err);

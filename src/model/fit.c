@@ -72,7 +72,8 @@ const heed_tensor *heed_find_tensor(const heed_model *m, const char *name) {
 static void miss(misfits *f, const heed_weight_entry *e, const char *name, bool head) {
     if (!f->missing++)
         snprintf(f->first_missing, sizeof f->first_missing,
-                 "weight '%s' is missing in the file, the model wants (%" PRId64 ",%" PRId64 ")%s",
+                 "weight '%.100s' is missing in the file, the model wants (%" PRId64 ",%" PRId64
+                 ")%s",
                  name, e->rows, e->cols,
                  head ? "; is \"tie_word_embeddings\": true left out of config.json?" : "");
     if (f->list)

@@ -110,9 +110,7 @@ static bool read_tokenizer(heed_model *m, const char *folder, heed_error *err) {
         return false;
     if (heed_is_file(path))
         return heed_model_read_tokenizer(m, path, err);
-    /* A folder of another vocabulary may have two, where a model has two stacks. */
-    if (m->config.kind == HEED_ENCODER_DECODER ||
-        !heed_tokenizer_in_folder(folder, m->config.family))
+    if (!heed_tokenizer_in_folder(folder, m->config.family))
         return true;
     return heed_model_read_tokenizer(m, folder, err);
 }
@@ -167,7 +165,13 @@ bool heed_model_read_tokenizer(heed_model *m, const char *path, heed_error *err)
     snprintf(m->vocabulary, sizeof m->vocabulary, "%.90s", slash ? slash + 1 : path);
     if (m->bare)
         return true;
-    m->tokenizer = heed_tokenizer_open(heed_model_host(m), path, err);
+    heed_tokenizer_pair pair = {NULL, NULL}; /* Marian's folders hold two */
+    if (!heed_is_folder(path))
+        pair.source = heed_tokenizer_open(heed_model_host(m), path, err);
+    else if (!heed_tokenizer_open_folder(heed_model_host(m), path, &pair, err))
+        return false;
+    m->tokenizer = pair.source;
+    m->target_tokenizer = pair.target;
     if (m->tokenizer && m->config.unk < 0)
         m->config.unk = heed_token_id(m->tokenizer, "<unk>");
     return m->tokenizer != NULL;

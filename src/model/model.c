@@ -31,6 +31,7 @@ void heed_model_free(heed_model *m) {
     heed_gguf_free(m->gguf);
     heed_free(heed_engine_host(m->engine), m->stored);
     heed_tokenizer_free(m->tokenizer);
+    heed_tokenizer_free(m->target_tokenizer);
     heed_free(heed_engine_host(m->engine), m);
 }
 
@@ -58,11 +59,20 @@ static bool ids_in_vocab(const heed_config *c, heed_error *err) {
     return true;
 }
 
+/* A model of one stack has one vocabulary. */
+static int64_t source_vocab(const heed_config *c) {
+    return c->kind == HEED_ENCODER_DECODER ? c->source_vocab : c->vocab;
+}
+
+static bool fits(const heed_tokenizer *t, int64_t vocab, heed_error *err) {
+    return !t || heed_vocab_size(t) <= vocab ||
+           heed_fail(err, HEED_SHAPE, "the tokenizer has %d ids, the model's vocabulary %" PRId64,
+                     heed_vocab_size(t), vocab);
+}
+
 static bool tokenizer_fits(const heed_model *m, heed_error *err) {
-    if (!m->tokenizer || heed_vocab_size(m->tokenizer) <= m->config.vocab)
-        return true;
-    return heed_fail(err, HEED_SHAPE, "the tokenizer has %d ids, the model's vocabulary %" PRId64,
-                     heed_vocab_size(m->tokenizer), m->config.vocab);
+    return fits(m->tokenizer, source_vocab(&m->config), err) &&
+           fits(heed_model_target_tokenizer(m), m->config.vocab, err);
 }
 
 heed_model *heed_model_sketch(heed_engine *engine, const heed_config *config,
@@ -139,6 +149,10 @@ heed_weights *heed_model_weights(const heed_model *m) {
 }
 const heed_tokenizer *heed_model_tokenizer(const heed_model *m) {
     return m->tokenizer;
+}
+
+const heed_tokenizer *heed_model_target_tokenizer(const heed_model *m) {
+    return m->target_tokenizer ? m->target_tokenizer : m->tokenizer;
 }
 
 const char *heed_model_vocabulary(const heed_model *m) {

@@ -144,6 +144,7 @@ const heed_config *heed_model_config(const heed_model *m);
 heed_weights *heed_model_weights(const heed_model *m); /* training changes them */
 const heed_tokenizer *heed_model_tokenizer(
     const heed_model *m); /* NULL where the folder has none */
+const heed_tokenizer *heed_model_target_tokenizer(const heed_model *m);
 /* Name of the file that the tokenizer is in, whether it was opened or not; NULL: there is none. */
 const char *heed_model_vocabulary(const heed_model *m);
 int64_t heed_model_parameters(const heed_model *m); /* trained numbers; tied ones once */

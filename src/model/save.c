@@ -60,12 +60,13 @@ static bool set_token(const heed_model *m, json_t *root, const char *key, int32_
 }
 
 static bool save_tokenizer(const heed_model *m, const char *folder, heed_error *err) {
-    char path[PATH];
+    bool own = false; /* the files that it came with, tokenizer_config.json among them */
     if (!m->tokenizer)
         return true;
-    if (!heed_join_path(path, sizeof path, folder, "tokenizer.json", err) ||
-        !heed_tokenizer_save(m->tokenizer, path, err))
+    if (!heed_tokenizer_save_folder(m->tokenizer, folder, &own, err))
         return false;
+    if (own)
+        return true;
     json_t *root = json_pack("{s:s, s:b, s:I}", "tokenizer_class", "PreTrainedTokenizerFast",
                              "clean_up_tokenization_spaces", 0, "model_max_length",
                              (json_int_t)m->config.encoder.max_positions);

@@ -98,7 +98,7 @@ static void sources_of_every_kind(void **state) {
     expect_error(&err, HEED_VALUE, "line 2: token id 50, the model has 0 to 49");
     assert_null(out.item);
     assert_false(heed_translate(t, &(heed_line){"a", 1}, 1, &out, &err));
-    expect_error(&err, HEED_NAME, "tokenizer.json");
+    expect_error(&err, HEED_NAME, "has no tokenizer");
     heed_translator_free(t);
     o.plan_only = true;
     t = heed_translator_new(f.model, &o, &err);
