@@ -50,7 +50,7 @@ target_link_libraries(by_cmake heed::heed)
 add_executable(by_cmake_static main.c)
 target_link_libraries(by_cmake_static heed::static)
 END
-{ cmake -S "$root" -B "$root/b" -DCMAKE_PREFIX_PATH="$root/usr" -DCMAKE_C_COMPILER="$cc" &&
+{ cmake -S "$root" -B "$root/b" -G Ninja -DCMAKE_PREFIX_PATH="$root/usr" -DCMAKE_C_COMPILER="$cc" &&
     cmake --build "$root/b"; } >"$root/log" 2>&1 || { cat "$root/log" && exit 1; }
 expect_ok find_package "$root/b/by_cmake"
 expect_ok 'find_package, static' "$root/b/by_cmake_static"
