@@ -55,7 +55,7 @@ int64_t heed_most_rows(const heed_stack *s) {
     bool table = s->positions == HEED_POSITIONS_LEARNED ||
                  s->positions == HEED_POSITIONS_SINUSOIDAL ||
                  s->positions == HEED_POSITIONS_SINUSOIDAL_INTERLEAVED;
-    return table ? s->max_positions - s->first_position : INT32_MAX;
+    return table ? s->max_positions : INT32_MAX;
 }
 
 static bool make_plan(heed_generator *g, heed_error *err) {

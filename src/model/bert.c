@@ -184,8 +184,6 @@ static const heed_rename gguf_weights[] = {{"tokens.weight", "token_embd.weight"
                                            {"encoder.*.feed.*.*", "blk.*.ffn_*.*"},
                                            {NULL, NULL}};
 
-static const char *const gguf_unused[] = {NULL};
-
 static bool gguf_finish(heed_config *c, const heed_tensors *tensors, heed_error *err) {
     const heed_tensor *types = heed_tensors_find(tensors, "token_types.weight");
     c->types = !types ? 0 : types->rank == 1 ? 1 : types->dim[0];
@@ -197,7 +195,6 @@ static const heed_form forms[] = {{.format = "gguf",
                                    .head = HEED_HEAD_NONE,
                                    .keys = (const heed_key *const[]){gguf_keys, NULL},
                                    .weights = gguf_weights,
-                                   .unused = gguf_unused,
                                    .finish = gguf_finish},
                                   {0}};
 

@@ -88,23 +88,12 @@ static heed_value layer(heed_build *b, heed_value x, int64_t i, const void *ctx)
     return feed(b, self(b, x, ctx), ctx);
 }
 
-static heed_value end(heed_build *b, heed_value x, const void *ctx) {
-    const heed_config *c = ctx;
-    return heed_layernorm(b, x, "norm", c->decoder.eps);
+static heed_value begin(heed_build *b, heed_value x, const heed_config *c) {
+    return heed_layernorm(b, x, "embed_norm", c->decoder.eps);
 }
 
 static heed_outputs record(heed_build *b, const heed_config *c, const heed_want *want) {
-    heed_outputs out = {.hidden = {0}};
-    if (!heed_stack_sound(b, &c->decoder))
-        return out;
-    heed_value x = heed_decoder_embed(b, c);
-    heed_enter(b, "decoder", -1);
-    x = heed_layernorm(b, x, "embed_norm", c->decoder.eps);
-    heed_leave(b);
-    out.hidden =
-        heed_block_layers(b, x, &(heed_layers){"decoder", c->decoder.layers, layer, end, c});
-    heed_decoder_head(b, c, (heed_value){0}, want, &out);
-    return out;
+    return heed_record_decoder(b, c, &(heed_decoder){.begin = begin, .layer = layer}, want);
 }
 
 static const heed_architecture architectures[] = {
@@ -124,8 +113,6 @@ static const heed_rename weights[] = {
     {"decoder.norm.*", "transformer.ln_f.*"},
     {NULL, NULL}};
 
-static const char *const unused[] = {NULL};
-
 const heed_family heed_family_bloom = {.type = "bloom",
                                        .kind = HEED_DECODER,
                                        .architectures = architectures,
@@ -136,5 +123,4 @@ const heed_family heed_family_bloom = {.type = "bloom",
                                        .finish = finish,
                                        .record = record,
                                        .weights = weights,
-                                       .values = heed_decoder_values,
-                                       .unused = unused};
+                                       .values = heed_decoder_values};

@@ -210,13 +210,16 @@ extern const char *const heed_roberta_unused[];
         .values = heed_encoder_values,                                                             \
         .unused = heed_roberta_unused}
 
-/* decoder.c: the rows of the tokens' table; the logits over that table or one of their own, and
- * their loss, from out->hidden, where the head is one over the vocabulary (bias of id 0: none). */
-heed_value heed_decoder_embed(heed_build *b, const heed_config *c);
-void heed_decoder_head(heed_build *b, const heed_config *c, heed_value bias, const heed_want *want,
-                       heed_outputs *out);
-/* Tokens, positions that are added, `layers`, logits; no biases. */
-heed_outputs heed_record_decoder(heed_build *b, const heed_config *c, const heed_layers *layers,
+/* decoder.c: what a decoder without an encoder has of its own; ctx is its heed_config. */
+typedef struct {
+    /* Between the tokens' rows and the positions that are added; NULL: nothing. */
+    heed_value (*begin)(heed_build *b, heed_value x, const heed_config *c);
+    heed_value (*layer)(heed_build *b, heed_value x, int64_t i, const void *ctx);
+    heed_value (*end)(heed_build *b, heed_value x, const void *ctx); /* NULL: LayerNorm "norm" */
+    const char *head_bias; /* a weight; NULL: logits without bias */
+} heed_decoder;
+/* Tokens, positions, layers; logits over the tokens' table or one of their own, and their loss. */
+heed_outputs heed_record_decoder(heed_build *b, const heed_config *c, const heed_decoder *parts,
                                  const heed_want *want);
 
 /* rope.c: rotary positions of the decoder, for every family that has them. */
@@ -233,6 +236,12 @@ extern const heed_key heed_llama_keys[];
 extern const heed_key *const heed_llama_gguf_keys[];
 extern const heed_rename heed_llama_gguf_weights[];
 extern const char *const heed_llama_gguf_unused[];
+#define HEED_LLAMA_GGUF(name, done)                                                                \
+    {                                                                                              \
+        .format = "gguf", .architecture = (name), .head = HEED_HEAD_VOCAB,                         \
+        .keys = heed_llama_gguf_keys, .weights = heed_llama_gguf_weights,                          \
+        .unused = heed_llama_gguf_unused, .finish = (done)                                         \
+    }
 /* Without Llama's turned pairs. */
 bool heed_llama_gguf_finish(heed_config *c, const heed_tensors *tensors, heed_error *err);
 extern const heed_rename heed_llama_weights[];
@@ -240,6 +249,10 @@ extern const char *const heed_llama_unused[];
 void heed_llama_defaults(heed_config *c);
 bool heed_llama_finish(heed_config *c, heed_error *err);
 heed_outputs heed_record_llama(heed_build *b, const heed_config *c, const heed_want *want);
+/* What the members of Llama's kin have alike; the rest stands in their files. */
+#define HEED_LLAMA_KIN                                                                             \
+    .kind = HEED_DECODER, .prefix = "model.", .record = heed_record_llama,                         \
+    .weights = heed_llama_weights, .values = heed_decoder_values, .unused = heed_llama_unused
 /* Marks the layers of "layer_types" that see a window only. */
 bool heed_read_layer_types(const json_t *value, heed_config *c, heed_error *err);
 
@@ -310,6 +323,11 @@ void heed_t5_defaults(heed_config *c, bool gated);
 bool heed_t5_finish(heed_config *c, heed_error *err);
 void heed_t5_look(const heed_tensors *file, heed_config *c);
 heed_outputs heed_record_t5(heed_build *b, const heed_config *c, const heed_want *want);
+/* What T5 and its kin have alike. */
+#define HEED_T5_KIN                                                                                \
+    .kind = HEED_ENCODER_DECODER, .keys = (const heed_key *const[]){heed_t5_keys, NULL},           \
+    .look = heed_t5_look, .record = heed_record_t5, .weights = heed_t5_weights,                    \
+    .values = heed_bart_values, .unused = heed_t5_unused
 
 struct heed_model {
     heed_engine *engine;

@@ -142,7 +142,7 @@ static void match(heed_model *m, int64_t i, bool *used, misfits *f) {
 static bool may_be_unused(const heed_model *m, const char *name) {
     char whole[NAME];
     snprintf(whole, sizeof whole, "%s%s", m->prefix ? m->prefix : "", name);
-    for (const char *const *p = m->unused; *p; p++)
+    for (const char *const *p = m->unused; p && *p; p++)
         if (heed_name_matches(*p, name) || heed_name_matches(*p, whole))
             return true;
     return false;

@@ -21,28 +21,16 @@ static bool finish(heed_config *c, heed_error *err) {
     return heed_llama_finish(c, err);
 }
 
-static const heed_form forms[] = {{.format = "gguf",
-                                   .architecture = "gemma",
-                                   .head = HEED_HEAD_VOCAB,
-                                   .keys = heed_llama_gguf_keys,
-                                   .weights = heed_llama_gguf_weights,
-                                   .unused = heed_llama_gguf_unused,
-                                   .finish = heed_llama_gguf_finish},
-                                  {0}};
+static const heed_form forms[] = {HEED_LLAMA_GGUF("gemma", heed_llama_gguf_finish), {0}};
 
 static const heed_architecture architectures[] = {
     {"GemmaForCausalLM", HEED_HEAD_VOCAB, false}, {"GemmaModel", HEED_HEAD_NONE, false}, {0}};
 
 const heed_family heed_family_gemma = {
     .type = "gemma",
-    .kind = HEED_DECODER,
     .architectures = architectures,
-    .prefix = "model.",
     .defaults = defaults,
     .keys = (const heed_key *const[]){keys, heed_llama_keys, heed_rope_keys, NULL},
     .finish = finish,
-    .record = heed_record_llama,
-    .weights = heed_llama_weights,
-    .values = heed_decoder_values,
-    .unused = heed_llama_unused,
+    HEED_LLAMA_KIN,
     .forms = forms};

@@ -95,16 +95,8 @@ static heed_value layer(heed_build *b, heed_value x, int64_t i, const void *ctx)
     return feed(b, self(b, x, i, c), c);
 }
 
-static heed_value end(heed_build *b, heed_value x, const void *ctx) {
-    const heed_config *c = ctx;
-    return heed_layernorm(b, x, "norm", c->decoder.eps);
-}
-
 static heed_outputs record(heed_build *b, const heed_config *c, const heed_want *want) {
-    if (!heed_stack_sound(b, &c->decoder))
-        return (heed_outputs){.hidden = {0}};
-    return heed_record_decoder(b, c, &(heed_layers){"decoder", c->decoder.layers, layer, end, c},
-                               want);
+    return heed_record_decoder(b, c, &(heed_decoder){.layer = layer}, want);
 }
 
 static const heed_architecture architectures[] = {
@@ -150,8 +142,6 @@ static const heed_rename gguf_weights[] = {{"tokens.weight", "token_embd.weight"
                                            {"decoder.norm.*", "output_norm.*"},
                                            {NULL, NULL}};
 
-static const char *const gguf_unused[] = {NULL};
-
 static bool gguf_finish(heed_config *c, const heed_tensors *tensors, heed_error *err) {
     c->tie_output = !heed_tensors_find(tensors, "output.weight");
     c->output_by_input = true;
@@ -163,7 +153,6 @@ static const heed_form forms[] = {{.format = "gguf",
                                    .head = HEED_HEAD_VOCAB,
                                    .keys = (const heed_key *const[]){gguf_keys, NULL},
                                    .weights = gguf_weights,
-                                   .unused = gguf_unused,
                                    .finish = gguf_finish},
                                   {0}};
 

@@ -72,16 +72,8 @@ static heed_value layer(heed_build *b, heed_value x, int64_t i, const void *ctx)
     return heed_add(b, sum, feed(b, c->parallel ? x : sum, &c->decoder));
 }
 
-static heed_value end(heed_build *b, heed_value x, const void *ctx) {
-    const heed_config *c = ctx;
-    return heed_layernorm(b, x, "norm", c->decoder.eps);
-}
-
 static heed_outputs record(heed_build *b, const heed_config *c, const heed_want *want) {
-    if (!heed_stack_sound(b, &c->decoder))
-        return (heed_outputs){.hidden = {0}};
-    return heed_record_decoder(b, c, &(heed_layers){"decoder", c->decoder.layers, layer, end, c},
-                               want);
+    return heed_record_decoder(b, c, &(heed_decoder){.layer = layer}, want);
 }
 
 static const heed_architecture architectures[] = {

@@ -50,8 +50,6 @@ static bool expresses(const heed_config *c, char *why, size_t size) {
     return true;
 }
 
-static const char *const unused[] = {NULL};
-
 static const heed_architecture architectures[] = {
     {"HeedForConditionalGeneration", HEED_HEAD_VOCAB, false}, {0}};
 
@@ -63,5 +61,4 @@ const heed_family heed_family_heed = {.type = "heed",
                                       .expresses = expresses,
                                       .record = heed_record_encoder_decoder,
                                       .weights = heed_bart_weights,
-                                      .values = heed_bart_values,
-                                      .unused = unused};
+                                      .values = heed_bart_values};

@@ -125,11 +125,9 @@ static heed_value end(heed_build *b, heed_value x, const void *ctx) {
 heed_outputs heed_record_llama(heed_build *b, const heed_config *given, const heed_want *want) {
     heed_config c = *given;
     heed_stack *s = &c.decoder;
-    if (!heed_stack_sound(b, s))
-        return (heed_outputs){.hidden = {0}};
-    if (!s->head_width)
+    if (!s->head_width && s->heads > 0)
         s->head_width = s->width / s->heads;
-    return heed_record_decoder(b, &c, &(heed_layers){"decoder", s->layers, layer, end, &c}, want);
+    return heed_record_decoder(b, &c, &(heed_decoder){.layer = layer, .end = end}, want);
 }
 
 const heed_rename heed_llama_weights[] = {
@@ -240,8 +238,6 @@ static const heed_rename llama2c_weights[] = {
     {"decoder.norm.*", "norm.*"},
     {NULL, NULL}};
 
-static const char *const llama2c_unused[] = {NULL};
-
 /* What its header leaves unsaid: the sizes of the norm's epsilon, pairs side by side, the ids of
  * SentencePiece; its texts follow one another with the token that begins them between. */
 static bool llama2c_finish(heed_config *c, const heed_tensors *tensors, heed_error *err) {
@@ -255,18 +251,11 @@ static bool llama2c_finish(heed_config *c, const heed_tensors *tensors, heed_err
     return heed_rope_finish(c, err);
 }
 
-static const heed_form forms[] = {{.format = "gguf",
-                                   .architecture = "llama",
-                                   .head = HEED_HEAD_VOCAB,
-                                   .keys = heed_llama_gguf_keys,
-                                   .weights = heed_llama_gguf_weights,
-                                   .unused = heed_llama_gguf_unused,
-                                   .finish = gguf_finish},
+static const heed_form forms[] = {HEED_LLAMA_GGUF("llama", gguf_finish),
                                   {.format = "llama2.c",
                                    .head = HEED_HEAD_VOCAB,
                                    .keys = (const heed_key *const[]){llama2c_keys, NULL},
                                    .weights = llama2c_weights,
-                                   .unused = llama2c_unused,
                                    .finish = llama2c_finish},
                                   {0}};
 
@@ -275,14 +264,9 @@ static const heed_architecture architectures[] = {
 
 const heed_family heed_family_llama = {
     .type = "llama",
-    .kind = HEED_DECODER,
     .architectures = architectures,
-    .prefix = "model.",
     .defaults = heed_llama_defaults,
     .keys = (const heed_key *const[]){heed_llama_keys, heed_rope_keys, NULL},
     .finish = heed_llama_finish,
-    .record = heed_record_llama,
-    .weights = heed_llama_weights,
-    .values = heed_decoder_values,
-    .unused = heed_llama_unused,
+    HEED_LLAMA_KIN,
     .forms = forms};

@@ -17,13 +17,8 @@ static const heed_architecture architectures[] = {
 
 const heed_family heed_family_mistral = {
     .type = "mistral",
-    .kind = HEED_DECODER,
     .architectures = architectures,
-    .prefix = "model.",
     .defaults = defaults,
     .keys = (const heed_key *const[]){keys, heed_llama_keys, heed_rope_keys, NULL},
     .finish = heed_llama_finish,
-    .record = heed_record_llama,
-    .weights = heed_llama_weights,
-    .values = heed_decoder_values,
-    .unused = heed_llama_unused};
+    HEED_LLAMA_KIN};

@@ -4,8 +4,6 @@
  */
 #include "model/family.h"
 
-enum { FIRST_POSITION = 2 }; /* the table's row of position 0 */
-
 static const heed_key keys[] = {
     HEED_MUST_BOTH("vocab_size", INT, vocab, source_vocab),
     HEED_MUST("hidden_size", INT, decoder.width),
@@ -37,6 +35,7 @@ static void defaults(heed_config *c) {
     c->decoder.dropout = 0.1;
     c->decoder.max_positions = 2048;
     c->decoder.positions = HEED_POSITIONS_LEARNED;
+    c->decoder.first_position = 2;
 }
 
 static bool finish(heed_config *c, heed_error *err) {
@@ -100,23 +99,13 @@ static heed_value end(heed_build *b, heed_value x, const void *ctx) {
     return c->embed_width ? heed_linear(b, x, "project_out", c->embed_width, false) : x;
 }
 
+static heed_value begin(heed_build *b, heed_value x, const heed_config *c) {
+    return c->embed_width ? heed_linear(b, x, "project_in", c->decoder.width, false) : x;
+}
+
 static heed_outputs record(heed_build *b, const heed_config *c, const heed_want *want) {
-    const heed_stack *s = &c->decoder;
-    heed_outputs out = {.hidden = {0}};
-    if (!heed_stack_sound(b, s))
-        return out;
-    heed_value x = heed_decoder_embed(b, c);
-    heed_enter(b, "decoder", -1);
-    if (c->embed_width)
-        x = heed_linear(b, x, "project_in", s->width, false);
-    heed_value table = heed_weight(b, "positions.weight", s->max_positions + FIRST_POSITION,
-                                   s->width, (heed_init){HEED_INIT_NORMAL, 0.02});
-    heed_value positions = heed_positions(b, heed_space_of(b, x));
-    x = heed_add(b, x, heed_embed_from(b, table, positions, FIRST_POSITION));
-    heed_leave(b);
-    out.hidden = heed_block_layers(b, x, &(heed_layers){"decoder", s->layers, layer, end, c});
-    heed_decoder_head(b, c, (heed_value){0}, want, &out);
-    return out;
+    return heed_record_decoder(b, c, &(heed_decoder){.begin = begin, .layer = layer, .end = end},
+                               want);
 }
 
 static const heed_architecture architectures[] = {
@@ -137,8 +126,6 @@ static const heed_rename weights[] = {
     {"decoder.norm.*", "model.decoder.final_layer_norm.*"},
     {NULL, NULL}};
 
-static const char *const unused[] = {NULL};
-
 const heed_family heed_family_opt = {.type = "opt",
                                      .kind = HEED_DECODER,
                                      .architectures = architectures,
@@ -149,5 +136,4 @@ const heed_family heed_family_opt = {.type = "opt",
                                      .finish = finish,
                                      .record = record,
                                      .weights = weights,
-                                     .values = heed_decoder_values,
-                                     .unused = unused};
+                                     .values = heed_decoder_values};

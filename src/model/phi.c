@@ -80,23 +80,9 @@ static heed_value layer(heed_build *b, heed_value x, int64_t i, const void *ctx)
     return heed_add(b, heed_add(b, x, attention(b, h, c)), feed(b, h, &c->decoder));
 }
 
-static heed_value end(heed_build *b, heed_value x, const void *ctx) {
-    const heed_config *c = ctx;
-    return heed_layernorm(b, x, "norm", c->decoder.eps);
-}
-
 static heed_outputs record(heed_build *b, const heed_config *c, const heed_want *want) {
-    heed_outputs out = {.hidden = {0}};
-    heed_value bias = {0};
-    if (!heed_stack_sound(b, &c->decoder))
-        return out;
-    heed_value x = heed_dropout(b, heed_decoder_embed(b, c), "dropout", c->embed_dropout);
-    out.hidden =
-        heed_block_layers(b, x, &(heed_layers){"decoder", c->decoder.layers, layer, end, c});
-    if (c->head == HEED_HEAD_VOCAB)
-        bias = heed_weight_vector(b, "head.bias", c->vocab, (heed_init){HEED_INIT_ZERO, 0});
-    heed_decoder_head(b, c, bias, want, &out);
-    return out;
+    return heed_record_decoder(b, c, &(heed_decoder){.layer = layer, .head_bias = "head.bias"},
+                               want);
 }
 
 static const heed_architecture architectures[] = {

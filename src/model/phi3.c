@@ -93,10 +93,7 @@ static heed_value end(heed_build *b, heed_value x, const void *ctx) {
 }
 
 static heed_outputs record(heed_build *b, const heed_config *c, const heed_want *want) {
-    if (!heed_stack_sound(b, &c->decoder))
-        return (heed_outputs){.hidden = {0}};
-    return heed_record_decoder(b, c, &(heed_layers){"decoder", c->decoder.layers, layer, end, c},
-                               want);
+    return heed_record_decoder(b, c, &(heed_decoder){.layer = layer, .end = end}, want);
 }
 
 static const heed_architecture architectures[] = {

@@ -10,28 +10,16 @@ static void defaults(heed_config *c) {
     c->first_windowed = 28;
 }
 
-static const heed_form forms[] = {{.format = "gguf",
-                                   .architecture = "qwen3",
-                                   .head = HEED_HEAD_VOCAB,
-                                   .keys = heed_llama_gguf_keys,
-                                   .weights = heed_llama_gguf_weights,
-                                   .unused = heed_llama_gguf_unused,
-                                   .finish = heed_llama_gguf_finish},
-                                  {0}};
+static const heed_form forms[] = {HEED_LLAMA_GGUF("qwen3", heed_llama_gguf_finish), {0}};
 
 static const heed_architecture architectures[] = {
     {"Qwen3ForCausalLM", HEED_HEAD_VOCAB, false}, {"Qwen3Model", HEED_HEAD_NONE, false}, {0}};
 
 const heed_family heed_family_qwen3 = {
     .type = "qwen3",
-    .kind = HEED_DECODER,
     .architectures = architectures,
-    .prefix = "model.",
     .defaults = defaults,
     .keys = (const heed_key *const[]){heed_qwen_keys, heed_llama_keys, heed_rope_keys, NULL},
     .finish = heed_qwen_finish,
-    .record = heed_record_llama,
-    .weights = heed_llama_weights,
-    .values = heed_decoder_values,
-    .unused = heed_llama_unused,
+    HEED_LLAMA_KIN,
     .forms = forms};

@@ -16,14 +16,8 @@ static const heed_architecture architectures[] = {
     {0}};
 
 const heed_family heed_family_umt5 = {.type = "umt5",
-                                      .kind = HEED_ENCODER_DECODER,
                                       .architectures = architectures,
                                       .encoder_alone = "UMT5EncoderModel",
                                       .defaults = defaults,
-                                      .keys = (const heed_key *const[]){heed_t5_keys, NULL},
                                       .finish = heed_t5_finish,
-                                      .look = heed_t5_look,
-                                      .record = heed_record_t5,
-                                      .weights = heed_t5_weights,
-                                      .values = heed_bart_values,
-                                      .unused = heed_t5_unused};
+                                      HEED_T5_KIN};
