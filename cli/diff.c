@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cli/ids.h"
-#include "heed_generate.h"
 #include "heed_look.h"
 
 #include <inttypes.h>
@@ -96,31 +95,17 @@ static int diff(heed_model *a, heed_model *b, const heed_diff_input *in, const v
 /* The ids of the text by A's tokenizer, or the file's first list and, for a decoder behind an
  * encoder, its second. */
 static int with_models(heed_model *a, heed_model *b, const values_of_diff *v) {
-    heed_tokens tokens = {0};
     cli_id_lists lists = {0};
-    heed_error err = {0};
-    int32_t id[4096];
-    heed_diff_input in = {.id = id};
     int status = CLI_INPUT;
-    if (v->ids) {
-        if (cli_read_ids(&lists, v->ids) && lists.n > 0) {
-            in = (heed_diff_input){.id = lists.id, .n = lists.start[1]};
-            in.target = lists.id + lists.start[1];
-            in.targets = lists.n > 1 ? lists.start[2] - lists.start[1] : 0;
-            status = diff(a, b, &in, v);
-        }
-    } else if (!heed_prompt_ids(a, v->text, strlen(v->text), &tokens, &err)) {
-        cli_fail(&err);
-    } else if (tokens.n > sizeof id / sizeof *id) {
-        cli_warn("the text has %zu tokens, more than %zu", tokens.n, sizeof id / sizeof *id);
-    } else {
-        for (size_t i = 0; i < tokens.n; i++) {
-            id[i] = tokens.item[i].id;
-        }
-        in.n = (int64_t)tokens.n;
+    bool ok = v->ids ? cli_read_ids(&lists, v->ids) : cli_prompt_ids(&lists, a, v->text);
+    if (ok && lists.n < 1) {
+        cli_warn("'%s' holds no list of token ids", v->ids);
+    } else if (ok) {
+        heed_diff_input in = {.id = lists.id, .n = lists.start[1]};
+        in.target = lists.id + lists.start[1];
+        in.targets = lists.n > 1 ? lists.start[2] - lists.start[1] : 0;
         status = diff(a, b, &in, v);
     }
-    heed_tokens_free(&tokens);
     cli_free_ids(&lists);
     return status;
 }

@@ -197,7 +197,7 @@ static int with_engine(heed_engine *engine, const cli_call *call, format as) {
                             .max_tokens = v->max_tokens.value,
                             .batch_tokens = v->batch_tokens.value,
                             .prompt = v->prompt,
-                            .limit = heed_machine_bytes() / 16 * 15,
+                            .limit = cli_most_bytes(),
                             .progress = isatty(STDERR_FILENO) ? progress : NULL,
                             .ctx = &shown};
     heed_embedder *e = heed_embedder_new(engine, call->arg[0], &o, &err);

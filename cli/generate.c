@@ -38,15 +38,20 @@ static size_t settled(const heed_buf *text) {
     return n;
 }
 
-static void show(stream *s, bool last) {
+/* The ids' text into s->text; none without a tokenizer. */
+static void decode(stream *s) {
     heed_error err = {0};
     s->text.n = 0;
-    if (!s->tokenizer || s->failed) {
-        return;
-    }
-    if (!heed_decode(s->tokenizer, s->id, s->n, true, &s->text, &err)) {
+    if (s->tokenizer && !s->failed &&
+        !heed_decode(s->tokenizer, s->id, s->n, true, &s->text, &err)) {
         s->failed = true;
         cli_fail(&err);
+    }
+}
+
+static void show(stream *s, bool last) {
+    decode(s);
+    if (s->failed) {
         return;
     }
     size_t end = last ? s->text.n : settled(&s->text);
@@ -75,10 +80,11 @@ static bool put(stream *s, int32_t id) {
 
 static bool take_token(void *ctx, const heed_generated_token *token) {
     stream *s = ctx;
-    if (put(s, token->id)) {
-        show(s, false);
+    if (!put(s, token->id) || s->json) {
+        return !s->failed;
     }
-    if (!s->tokenizer && !s->json) {
+    show(s, false);
+    if (!s->tokenizer) {
         printf("%" PRId32 "\n", token->id);
         fflush(stdout);
     }
@@ -87,18 +93,12 @@ static bool take_token(void *ctx, const heed_generated_token *token) {
 
 /* ---- One prompt ---- */
 
-static void print_ids(const int32_t *id, int64_t n) {
-    for (int64_t i = 0; i < n; i++) {
-        printf("%s%" PRId32, i ? ", " : "", id[i]);
-    }
-}
-
 static void print_json(const stream *s, int64_t prompt, const heed_generation *g) {
     static const char *const whys[] = {"end", "length", "full", "stopped"};
     printf("{\"prompt_ids\": [");
-    print_ids(s->id, prompt);
+    cli_print_ids(s->id, prompt, ", ");
     printf("], \"ids\": [");
-    print_ids(g->id, g->n);
+    cli_print_ids(g->id, g->n, ", ");
     printf("], \"text\": ");
     if (s->tokenizer) {
         cli_print_string(stdout, s->text.data + s->shown, s->text.n - s->shown);
@@ -110,38 +110,34 @@ static void print_json(const stream *s, int64_t prompt, const heed_generation *g
     printf(", \"ended\": \"%s\"}\n", whys[g->why]);
 }
 
-/* s holds the prompt. */
-static bool continue_one(heed_generator *g, stream *s) {
+static bool continue_one(heed_generator *g, stream *s, const int32_t *prompt, int64_t n) {
     heed_generation out;
     heed_error err = {0};
-    int64_t prompt = (int64_t)s->n;
-    bool json = s->json;
-    s->json = true; /* the prompt is not printed */
-    show(s, true);
-    s->json = json;
+    s->n = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (!put(s, prompt[i])) {
+            return false;
+        }
+    }
+    decode(s);
     s->shown = s->text.n;
     if (s->failed) {
         return false;
     }
-    int32_t *copy = malloc(((size_t)prompt + 1) * sizeof *copy);
-    if (!copy) {
-        cli_warn("no memory for %" PRId64 " tokens", prompt);
-        return false;
-    }
-    memcpy(copy, s->id, (size_t)prompt * sizeof *copy);
-    bool ok = heed_generate(g, copy, prompt, &out, &err);
-    free(copy);
-    if (!ok) {
+    if (!heed_generate(g, prompt, n, &out, &err)) {
         cli_fail(&err);
         return false;
     }
     show(s, true);
+    if (s->failed) {
+        return false;
+    }
     if (s->json) {
-        print_json(s, prompt, &out);
+        print_json(s, n, &out);
     } else if (s->tokenizer) {
         printf("\n");
     }
-    return !s->failed && fflush(stdout) == 0;
+    return fflush(stdout) == 0;
 }
 
 /* ---- Prompts ---- */
@@ -150,35 +146,14 @@ static bool continue_one(heed_generator *g, stream *s) {
 static bool read_prompts(const heed_model *model, const cli_call *call, cli_id_lists *out) {
     const values_of_generate *v = call->values;
     const char *text = call->args > 1 ? call->arg[1] : "";
-    heed_tokens tokens = {0};
-    heed_error err = {0};
-    if (v->ids) {
-        return cli_read_ids(out, v->ids);
-    }
-    if (!heed_prompt_ids(model, text, strlen(text), &tokens, &err)) {
-        cli_fail(&err);
-        return false;
-    }
-    out->n = 1;
-    out->id = malloc((tokens.n + 1) * sizeof *out->id);
-    out->start = calloc(2, sizeof *out->start);
-    for (size_t i = 0; out->id && i < tokens.n; i++) {
-        out->id[i] = tokens.item[i].id;
-    }
-    if (out->start) {
-        out->start[1] = (int64_t)tokens.n;
-    }
-    heed_tokens_free(&tokens);
-    return out->id && out->start;
+    return v->ids ? cli_read_ids(out, v->ids) : cli_prompt_ids(out, model, text);
 }
 
 static bool continue_all(heed_model *model, const cli_id_lists *lists,
                          const values_of_generate *v) {
     stream s = {.tokenizer = heed_model_tokenizer(model), .json = v->json};
-    heed_generate_options o = {.max_new = v->max_new.value,
-                               .limit = heed_machine_bytes() / 16 * 15,
-                               .token = take_token,
-                               .ctx = &s};
+    heed_generate_options o = {
+        .max_new = v->max_new.value, .limit = cli_most_bytes(), .token = take_token, .ctx = &s};
     for (int64_t i = 0; i < lists->n; i++) {
         int64_t n = lists->start[i + 1] - lists->start[i] + o.max_new;
         o.longest = n > o.longest ? n : o.longest;
@@ -187,11 +162,8 @@ static bool continue_all(heed_model *model, const cli_id_lists *lists,
     heed_generator *g = heed_generator_new(model, &o, &err);
     bool ok = g || (cli_fail(&err), false);
     for (int64_t i = 0; ok && i < lists->n; i++) {
-        s.n = s.shown = 0;
-        for (int64_t j = lists->start[i]; ok && j < lists->start[i + 1]; j++) {
-            ok = put(&s, lists->id[j]);
-        }
-        ok = ok && continue_one(g, &s);
+        int64_t from = lists->start[i];
+        ok = continue_one(g, &s, lists->id + from, lists->start[i + 1] - from);
     }
     heed_generator_free(g);
     heed_buf_free(&s.text);

@@ -1,20 +1,56 @@
-/* ids.c: token ids from a file.
+/* ids.c: token ids from a file or a prompt, and to standard output.
  * SPDX-License-Identifier: MIT
  */
 #include "cli/ids.h"
+#include "heed_generate.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 void cli_free_ids(cli_id_lists *lists) {
     free(lists->id);
     free(lists->start);
 }
 
-static int64_t count_ids(const json_t *root) {
-    int64_t n = 0;
+void cli_print_ids(const int32_t *id, int64_t n, const char *between) {
+    for (int64_t i = 0; i < n; i++) {
+        printf("%s%" PRId32, i ? between : "", id[i]);
+    }
+}
+
+/* Room for n lists of `ids` ids in all. */
+static bool make(cli_id_lists *out, size_t n, size_t ids) {
+    out->n = (int64_t)n;
+    out->id = malloc((ids + 1) * sizeof *out->id);
+    out->start = calloc(n + 1, sizeof *out->start);
+    if (!out->id || !out->start) {
+        cli_warn("no memory for %zu token ids", ids);
+    }
+    return out->id && out->start;
+}
+
+bool cli_prompt_ids(cli_id_lists *out, const heed_model *model, const char *text) {
+    heed_tokens tokens = {0};
+    heed_error err = {0};
+    bool ok = heed_prompt_ids(model, text, strlen(text), &tokens, &err);
+    if (!ok) {
+        cli_fail(&err);
+    }
+    ok = ok && make(out, 1, tokens.n);
+    for (size_t i = 0; ok && i < tokens.n; i++) {
+        out->id[i] = tokens.item[i].id;
+        out->start[1]++;
+    }
+    heed_tokens_free(&tokens);
+    return ok;
+}
+
+static size_t count_ids(const json_t *root) {
+    size_t n = 0;
     for (size_t i = 0; i < json_array_size(root); i++) {
-        n += (int64_t)json_array_size(json_array_get(root, i));
+        n += json_array_size(json_array_get(root, i));
     }
     return n;
 }
@@ -57,10 +93,7 @@ bool cli_read_ids(cli_id_lists *out, const char *path) {
     if (!ok) {
         cli_warn("'%s' is to hold a list of lists of token ids", path);
     } else {
-        out->n = (int64_t)json_array_size(root);
-        out->id = malloc(((size_t)count_ids(root) + 1) * sizeof *out->id);
-        out->start = calloc((size_t)out->n + 1, sizeof *out->start);
-        ok = out->id && out->start && copy_ids(out, root, path);
+        ok = make(out, json_array_size(root), count_ids(root)) && copy_ids(out, root, path);
     }
     json_decref(root);
     return ok;

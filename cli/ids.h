@@ -1,4 +1,4 @@
-/* ids.h: token ids on the command line: lists from a file.
+/* ids.h: token ids on the command line: lists from a file, or those of a prompt.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_CLI_IDS_H
@@ -14,6 +14,10 @@ typedef struct {
 
 /* Reads a JSON list of lists of ids. False after a complaint. */
 bool cli_read_ids(cli_id_lists *out, const char *path);
+/* One list: what heed_prompt_ids makes of the text. False after a complaint. */
+bool cli_prompt_ids(cli_id_lists *out, const heed_model *model, const char *text);
 void cli_free_ids(cli_id_lists *lists);
+/* To standard output. */
+void cli_print_ids(const int32_t *id, int64_t n, const char *between);
 
 #endif

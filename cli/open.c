@@ -25,6 +25,10 @@ heed_engine *cli_engine(const cli_engine_values *values) {
     return engine;
 }
 
+size_t cli_most_bytes(void) {
+    return heed_machine_bytes() / 16 * 15;
+}
+
 heed_model *cli_open_untied(heed_engine *engine, const char *path, bool untie) {
     heed_error err = {0};
     heed_open_options options = {.untie = untie};

@@ -106,8 +106,7 @@ static int translating(heed_model *model, const values_of_plan *v, size_t limit)
 
 static int run(const cli_call *call) {
     const values_of_plan *v = call->values;
-    size_t limit =
-        v->limit.set ? (size_t)(v->limit.value * 1048576) : heed_machine_bytes() / 16 * 15;
+    size_t limit = v->limit.set ? (size_t)(v->limit.value * 1048576) : cli_most_bytes();
     if (!cli_is_folder(call->arg[0])) {
         return training(call, limit);
     }
@@ -128,7 +127,7 @@ static const cli_option OPTIONS[] = {
      .offset = offsetof(values_of_plan, limit),
      .value = "MIB",
      .help = "refuse what takes more",
-     .otherwise = "nearly all of the machine's memory",
+     .otherwise = "15/16 of the machine's memory",
      .low = 1,
      .high = 1e9},
     CLI_SEARCH_OPTIONS(values_of_plan),

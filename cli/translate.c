@@ -20,9 +20,7 @@ typedef struct {
 
 static void print_json_one(const heed_translation *t) {
     printf("{\"ids\": [");
-    for (int64_t i = 0; i < t->n; i++) {
-        printf("%s%" PRId32, i ? ", " : "", t->id[i]);
-    }
+    cli_print_ids(t->id, t->n, ", ");
     printf("], \"text\": ");
     if (t->text) {
         cli_print_string(stdout, t->text, strlen(t->text));
@@ -53,10 +51,12 @@ static void print_plain(const heed_translations *t, int64_t line, bool scores) {
         if (scores) {
             printf("%.4f\t", item->score);
         }
-        for (int64_t i = 0; !item->text && i < item->n; i++) {
-            printf("%s%" PRId32, i ? " " : "", item->id[i]);
+        if (item->text) {
+            printf("%s", item->text);
+        } else {
+            cli_print_ids(item->id, item->n, " ");
         }
-        printf("%s\n", item->text ? item->text : "");
+        printf("\n");
     }
 }
 

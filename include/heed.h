@@ -323,7 +323,7 @@ typedef struct {
     int64_t n_settings;
     heed_start start;
     int threads;     /* 0: as the recipe says */
-    size_t limit;    /* most bytes that it may take; 0: nearly all of the machine's */
+    size_t limit;    /* most bytes that it may take; 0: 15/16 of the machine's */
     bool plan_only;  /* takes no memory for training, writes nothing: only heed_trainer_look */
     const char *isa; /* as for heed_engine_new */
     /* One line that the user should read: empty or over-long pairs, characters without a piece. */

@@ -35,7 +35,7 @@ typedef struct {
     int64_t longest; /* rows of prompt and answer together at most; 0: the model's positions, but
                         no more than 2048 */
     int64_t piece;   /* rows of a prompt worked on at once; results do not depend on it; 0: 512 */
-    bool uncached;   /* every step runs all rows again: the same bits, slowly */
+    bool uncached;   /* every step runs all rows again: the same bits */
     size_t limit;    /* most bytes that it may take; 0: no limit */
     bool plan_only;  /* take no memory: heed_generator_need tells how much it would be */
     /* Told of every token as it comes; false: it is enough. NULL: none. */

@@ -45,17 +45,34 @@ static void set_sizes(heed_generator *g) {
     const heed_config *c = heed_model_config(g->model);
     const heed_generate_options *o = &g->options;
     g->longest = o->longest ? o->longest : least(c->decoder.max_positions, LONGEST);
-    g->longest = least(g->longest, heed_most_rows(&c->decoder));
+    g->longest = least(g->longest, heed_most_rows(&c->decoder, INT32_MAX));
     g->piece = o->uncached ? g->longest : least(g->longest, o->piece ? o->piece : PIECE);
     g->options.max_new = o->max_new ? o->max_new : MAX_NEW;
     g->vocab = c->vocab;
 }
 
-int64_t heed_most_rows(const heed_stack *s) {
+int64_t heed_most_rows(const heed_stack *s, int64_t otherwise) {
     bool table = s->positions == HEED_POSITIONS_LEARNED ||
                  s->positions == HEED_POSITIONS_SINUSOIDAL ||
                  s->positions == HEED_POSITIONS_SINUSOIDAL_INTERLEAVED;
-    return table ? s->max_positions : INT32_MAX;
+    return table ? s->max_positions : otherwise;
+}
+
+bool heed_must_continue(const heed_model *model, const char *what, heed_error *err) {
+    if (!heed_model_must_be(model, HEED_DECODER, what, err))
+        return false;
+    return heed_model_config(model)->head == HEED_HEAD_VOCAB ||
+           heed_fail(err, HEED_VALUE, "%s takes an output layer, the model has none", what);
+}
+
+heed_need heed_need_of(const heed_plan *plan, size_t arrays) {
+    heed_memory m = heed_plan_memory(plan);
+    heed_need need = {.weights = m.weights,
+                      .packed = m.constants,
+                      .values = m.arena + m.inputs + arrays,
+                      .cache = m.cache};
+    need.total = need.weights + need.packed + need.values + need.cache;
+    return need;
 }
 
 static bool make_plan(heed_generator *g, heed_error *err) {
@@ -93,15 +110,10 @@ static bool make_session(heed_generator *g, heed_error *err) {
 heed_generator *heed_generator_new(heed_model *model, const heed_generate_options *options,
                                    heed_error *err) {
     const heed_generate_options none = {0};
-    const heed_config *c = heed_model_config(model);
     options = options ? options : &none;
-    if (!heed_model_must_be(model, HEED_DECODER, "continuing a text", err) ||
-        !sound(options, err) || !heed_search_plain(c, err))
+    if (!heed_must_continue(model, "continuing a text", err) || !sound(options, err) ||
+        !heed_search_plain(heed_model_config(model), err))
         return NULL;
-    if (c->head != HEED_HEAD_VOCAB) {
-        heed_fail(err, HEED_VALUE, "continuing a text takes an output layer, the model has none");
-        return NULL;
-    }
     heed_generator *g = heed_alloc(heed_model_host(model), 1, sizeof *g, err);
     if (!g)
         return NULL;
@@ -125,13 +137,7 @@ void heed_generator_free(heed_generator *g) {
 }
 
 heed_need heed_generator_need(const heed_generator *g) {
-    heed_memory m = heed_plan_memory(g->plan);
-    heed_need need = {.weights = m.weights,
-                      .packed = m.constants,
-                      .values = m.arena + m.inputs + (size_t)g->longest * sizeof *g->id,
-                      .cache = m.cache};
-    need.total = need.weights + need.packed + need.values + need.cache;
-    return need;
+    return heed_need_of(g->plan, (size_t)g->longest * sizeof *g->id);
 }
 
 /* Runs rows [from, to) of the text. */
@@ -166,8 +172,8 @@ static bool step(heed_generator *g, int64_t *fed, int64_t rows, heed_generated_t
                  heed_error *err) {
     if (!feed(g, fed, rows, err))
         return false;
-    heed_next_row row = {heed_read_value(g->session, g->logits).data,
-                         heed_read_value(g->session, g->probs).data, g->vocab};
+    heed_next row = {heed_read_value(g->session, g->logits).data,
+                     heed_read_value(g->session, g->probs).data, g->vocab};
     return heed_pick_likeliest(&row, token) ||
            heed_fail(err, HEED_NONFINITE, "the logits behind token %" PRId64 " are not finite",
                      rows);

@@ -29,7 +29,7 @@ typedef struct {
 
 static bool sound(measuring *m, heed_error *err) {
     const heed_perplexity_options *o = m->options;
-    int64_t most = heed_most_rows(&heed_model_config(m->model)->decoder);
+    int64_t most = heed_most_rows(&heed_model_config(m->model)->decoder, INT32_MAX);
     m->window = o->window ? o->window : WINDOW;
     m->stride = o->stride ? o->stride : m->window;
     if (m->window < 2 || m->window > most || m->stride < 1 || m->stride > m->window)
@@ -116,11 +116,8 @@ bool heed_perplexity_of_ids(heed_model *model, const int32_t *id, int64_t n,
                             heed_error *err) {
     static const heed_perplexity_options none = {0};
     measuring m = {.model = model, .id = id, .n = n, .options = options ? options : &none};
-    if (!heed_model_must_be(model, HEED_DECODER, "the perplexity of a text", err))
+    if (!heed_must_continue(model, "the perplexity of a text", err))
         return false;
-    if (heed_model_config(model)->head != HEED_HEAD_VOCAB)
-        return heed_fail(err, HEED_VALUE,
-                         "the perplexity of a text takes an output layer, the model has none");
     bool fine = sound(&m, err) && prepare(&m, err) && score_all(&m, err);
     heed_session_free(m.session);
     heed_plan_free(m.plan);

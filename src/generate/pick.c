@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-bool heed_pick_likeliest(const heed_next_row *row, heed_generated_token *out) {
+bool heed_pick_likeliest(const heed_next *row, heed_generated_token *out) {
     int64_t best = 0;
     bool numbers = true;
     for (int64_t i = 0; i < row->vocab; i++) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "data/batch.h"
+#include "generate/generator.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,10 +22,8 @@ struct heed_scorer {
 };
 
 static int64_t longest(const heed_stack *stack, int64_t budget) {
-    bool table = stack->positions == HEED_POSITIONS_SINUSOIDAL ||
-                 stack->positions == HEED_POSITIONS_SINUSOIDAL_INTERLEAVED ||
-                 stack->positions == HEED_POSITIONS_LEARNED;
-    return table && stack->max_positions < budget ? stack->max_positions : budget;
+    int64_t most = heed_most_rows(stack, budget);
+    return most < budget ? most : budget;
 }
 
 static bool make_plan(heed_scorer *s, heed_model *model, const heed_scorer_options *o,

@@ -43,7 +43,7 @@ typedef struct {
     int64_t open;            /* beams that go on, best first */
     float *log_prob;         /* of each */
     int32_t *token, *parent; /* [step][beam]: step i made row i + 1 */
-    int32_t *history;        /* 2 * limit: a beam's tokens, and what may not follow them */
+    int32_t *history;        /* a beam's tokens (limit), then what may not follow them */
     heed_hypothesis *done;   /* best first */
     int64_t n_done;
     bool over;

@@ -6,6 +6,7 @@
  */
 #include "generate/translator.h"
 #include "base/error.h"
+#include "generate/generator.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -25,12 +26,6 @@ heed_translate_options heed_translate_defaults(const heed_model *model) {
         .no_repeat = c->no_repeat,
         .force_end = c->forced_eos >= 0,
     };
-}
-
-static bool has_table(const heed_stack *stack) {
-    return stack->positions == HEED_POSITIONS_SINUSOIDAL ||
-           stack->positions == HEED_POSITIONS_SINUSOIDAL_INTERLEAVED ||
-           stack->positions == HEED_POSITIONS_LEARNED;
 }
 
 static int64_t least(int64_t a, int64_t b) {
@@ -128,16 +123,10 @@ static void set_rules(heed_translator *t, const heed_config *c) {
 static void set_sizes(heed_translator *t, const heed_config *c) {
     heed_translate_options *o = &t->options;
     o->batch_tokens = o->batch_tokens ? o->batch_tokens : BATCH_TOKENS;
-    int64_t source = o->max_source ? o->max_source : o->batch_tokens;
-    if (has_table(&c->encoder)) {
-        source =
-            !o->max_source ? c->encoder.max_positions : least(source, c->encoder.max_positions);
-    }
+    int64_t source = heed_most_rows(&c->encoder, o->max_source ? o->max_source : o->batch_tokens);
+    source = o->max_source ? least(source, o->max_source) : source;
     o->max_source = source;
-    t->limit = o->max_length;
-    if (has_table(&c->decoder)) {
-        t->limit = least(t->limit, c->decoder.max_positions + 1);
-    }
+    t->limit = least(o->max_length, heed_most_rows(&c->decoder, INT32_MAX) + 1);
     t->vocab = c->vocab;
     t->source_rows = o->batch_tokens > source ? o->batch_tokens : source;
     t->sentences = least(ROW_NUMBERS / (o->beam * c->vocab), MOST_SENTENCES);
@@ -260,11 +249,5 @@ void heed_translator_free(heed_translator *t) {
 }
 
 heed_need heed_translator_need(const heed_translator *t) {
-    heed_memory m = heed_plan_memory(t->plan);
-    heed_need need = {.weights = m.weights,
-                      .packed = m.constants,
-                      .values = m.arena + m.inputs + array_bytes(t),
-                      .cache = m.cache};
-    need.total = need.weights + need.packed + need.values + need.cache;
-    return need;
+    return heed_need_of(t->plan, array_bytes(t));
 }

@@ -17,16 +17,11 @@ static void cut_longer(heed_cut_store *cut, const heed_cut_store *of, int64_t mo
             cut->positions[r] = (int32_t)(r - cut->starts[i]);
 }
 
-static void cut_to_rows(heed_cut_store *cut, const heed_cut_store *of) {
-    cut->longest = 1;
-    for (int64_t i = 0; i <= of->n; i++)
-        cut->starts[i] = i;
-}
-
-static void cut_to_nothing(heed_cut_store *cut, const heed_cut_store *of) {
-    cut->longest = 0;
-    for (int64_t i = 0; i <= of->n; i++)
-        cut->starts[i] = 0;
+/* `rows` rows for each sequence. */
+static void cut_evenly(heed_cut_store *cut, int64_t n, int64_t rows) {
+    cut->longest = rows;
+    for (int64_t i = 0; i <= n; i++)
+        cut->starts[i] = i * rows;
 }
 
 void heed_cut_followers(heed_session *s, uint32_t space) {
@@ -40,10 +35,8 @@ void heed_cut_followers(heed_session *s, uint32_t space) {
         cut->set = true;
         if (k->space[i].more)
             cut_longer(cut, of, k->space[i].more);
-        else if (k->space[i].chosen_by)
-            cut_to_nothing(cut, of);
         else
-            cut_to_rows(cut, of);
+            cut_evenly(cut, of->n, k->space[i].chosen_by ? 0 : 1);
         heed_cut_followers(s, (uint32_t)i + 1);
     }
 }

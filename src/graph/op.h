@@ -160,5 +160,8 @@ const heed_kernels *heed_engine_kernels(const heed_engine *engine);
  * a row), so that small work stays on one thread. The split never depends on the pool. */
 void heed_rows_run(const heed_work *w, int64_t rows, int64_t cost,
                    void (*body)(void *ctx, int64_t from, int64_t to), void *ctx);
+/* The same over n sequences of `rows` rows in all; `cost` is of a row. */
+void heed_sequences_run(const heed_work *w, int64_t n, int64_t rows, int64_t cost,
+                        void (*body)(void *ctx, int64_t from, int64_t to), void *ctx);
 
 #endif

@@ -28,3 +28,9 @@ void heed_rows_run(const heed_work *w, int64_t rows, int64_t cost,
     split s = {.body = body, .ctx = ctx, .rows = rows, .block = block};
     heed_pool_run(w->pool, (rows + block - 1) / block, one_task, &s);
 }
+
+void heed_sequences_run(const heed_work *w, int64_t n, int64_t rows, int64_t cost,
+                        void (*body)(void *ctx, int64_t from, int64_t to), void *ctx) {
+    int64_t average = n ? rows / n + 1 : 1;
+    heed_rows_run(w, n, average * cost, body, ctx);
+}

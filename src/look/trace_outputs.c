@@ -104,8 +104,8 @@ static bool add_values(output *o, heed_error *err) {
         return false;
     if (c->head == HEED_HEAD_NONE) {
         heed_value last = c->kind == HEED_ENCODER ? v->memory : v->hidden;
-        const heed_padded *side = c->kind == HEED_ENCODER ? &t->source : &t->target;
-        if (!add_rows(o, "last_hidden_state", side, heed_read_value(t->session, last), err))
+        if (!add_rows(o, "last_hidden_state", heed_trace_side(o->run),
+                      heed_read_value(t->session, last), err))
             return false;
     }
     if (c->pooler && c->head == HEED_HEAD_NONE &&

@@ -161,13 +161,12 @@ static void set_keys(const heed_attend_frame *f, int64_t keys_of, int64_t kv_hea
         k = f->cache.keys;
         v = f->cache.values;
         c->rows = f->cache.rows[keys_of];
-        c->k_pos = f->cache.positions[keys_of];
     } else {
         int64_t row = f->k.starts[keys_of];
         k += row * c->k_stride;
         v += row * c->v_stride;
-        c->k_pos = f->k.positions + row;
     }
+    c->k_pos = key_positions(f, keys_of);
     c->k = k + kv_head * a->width;
     c->v = v + kv_head * a->value_width;
 }

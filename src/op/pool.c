@@ -64,8 +64,7 @@ static void each_sequence(const heed_work *w, int64_t cols, int64_t rows,
                           void (*body)(void *ctx, int64_t from, int64_t to)) {
     const pool_attr *a = w->attr;
     pool_job j = {.w = w, .cut = heed_work_cut(w, a->space)};
-    int64_t average = j.cut.n ? rows / j.cut.n + 1 : 1;
-    heed_rows_run(w, j.cut.n, average * cols, body, &j);
+    heed_sequences_run(w, j.cut.n, rows, cols, body, &j);
 }
 
 static void run(const heed_work *w) {

@@ -59,20 +59,18 @@ static void take_sequences(void *ctx, int64_t from, int64_t to) {
     }
 }
 
-static void each_sequence(const heed_work *w, int64_t rows,
-                          void (*body)(void *ctx, int64_t from, int64_t to)) {
+static void each_sequence(const heed_work *w, void (*body)(void *ctx, int64_t from, int64_t to)) {
     const prepend_attr *a = w->attr;
     prepend_job j = {.w = w, .cut = heed_work_cut(w, a->space)};
-    int64_t average = j.cut.n ? rows / j.cut.n + 1 : 1;
-    heed_rows_run(w, j.cut.n, average * w->out[0].cols, body, &j);
+    heed_sequences_run(w, j.cut.n, w->out[0].rows, w->out[0].cols, body, &j);
 }
 
 static void run(const heed_work *w) {
-    each_sequence(w, w->out[0].rows, put_sequences);
+    each_sequence(w, put_sequences);
 }
 
 static void run_back(const heed_work *w) {
-    each_sequence(w, w->out[0].rows, take_sequences);
+    each_sequence(w, take_sequences);
 }
 static const heed_op BACK = {.name = "prepend (gradient)", .run = run_back};
 

@@ -64,8 +64,7 @@ static void each_sequence(const heed_work *w, void (*body)(void *ctx, int64_t fr
     j.whole = heed_work_cut(w, a->whole);
     j.part = heed_work_cut(w, a->part);
     j.row = (size_t)w->out[0].cols * a->cell;
-    int64_t average = j.whole.n ? w->in[1].rows / j.whole.n + 1 : 1;
-    heed_rows_run(w, j.whole.n, average * w->out[0].cols, body, &j);
+    heed_sequences_run(w, j.whole.n, w->in[1].rows, w->out[0].cols, body, &j);
 }
 
 static void run(const heed_work *w) {
