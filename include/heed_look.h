@@ -133,8 +133,8 @@ typedef struct {
     const heed_host *host;
 } heed_differences;
 
-/* Runs two models on the same ids. bound: of a difference, as a part of the value's largest
- * number. */
+/* Runs two models on the same ids (HEED_VALUE for one that reads pictures). bound: of a difference,
+ * as a part of the value's largest number. */
 HEED_API bool heed_diff(heed_model *a, heed_model *b, const heed_diff_input *input, double bound,
                         heed_differences *out, heed_error *err);
 HEED_API void heed_differences_free(heed_differences *out);

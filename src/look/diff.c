@@ -58,7 +58,10 @@ static void fill(side *s, const char *name, const int32_t *id, int64_t n) {
 }
 
 static bool run(side *s, const heed_diff_input *in, heed_error *err) {
-    heed_model_kind kind = heed_model_config(s->model)->kind;
+    const heed_config *c = heed_model_config(s->model);
+    heed_model_kind kind = c->kind;
+    if (c->channels)
+        return heed_fail(err, HEED_VALUE, "family '%s' reads pictures, not token ids", c->family);
     if (kind == HEED_ENCODER_DECODER && in->targets < 1)
         return heed_fail(err, HEED_VALUE, "an encoder-decoder wants ids for its decoder too");
     if (!plan(s, in, err) || (kind != HEED_DECODER && !cut(s, "source", in->n, err)))

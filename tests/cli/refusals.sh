@@ -103,6 +103,7 @@ echo '[[1, 2], 3]' >flat.json
 echo '[[1, "two"]]' >words.json
 echo '[[1, 2], [9999]]' >far.json
 echo '[[1, -2]]' >negative.json
+echo '[]' >no_lists.json
 renamed no_ids.st input_ids input_idz
 renamed no_target.st labels lebals
 LC_ALL=C sed 's/"labels"/"lebals"/' "$golden/marian-b/in.safetensors" >no_labels.st
