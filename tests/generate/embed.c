@@ -187,6 +187,34 @@ static void what_goes_for_all(void **state) {
     heed_engine_free(engine);
 }
 
+static void copy_file(const char *from, const char *folder, const char *name) {
+    char path[TEST_PATH + 60], to[TEST_PATH + 60];
+    heed_error err = {0};
+    size_t n = 0;
+    snprintf(path, sizeof path, "%s/%s", from, name);
+    snprintf(to, sizeof to, "%s/%s", folder, name);
+    char *data = heed_read_file(NULL, path, 1 << 20, &n, &err);
+    expect_no_error(&err);
+    assert_true(heed_write_file(NULL, to, data, n, &err));
+    heed_free(NULL, data);
+}
+
+/* All positions of OPT are a text's, though its table has two rows more. */
+static void a_table_with_rows_before(void **state) {
+    (void)state;
+    char folder[TEST_PATH];
+    temp_folder(folder);
+    copy_file("tests/golden/families/opt-model", folder, "config.json");
+    copy_file("tests/golden/families/opt-model", folder, "model.safetensors");
+    copy_file(GOLDEN "last", folder, "tokenizer.json");
+    heed_line text = line_of(LONG);
+    heed_vectors v = embed(folder, &text, 1, (heed_embed_options){0}, 1);
+    assert_int_equal(v.text[0].tokens, 8);
+    assert_true(v.text[0].dropped > 0);
+    heed_vectors_free(&v);
+    remove_folder(folder);
+}
+
 /* ---- Refusals ---- */
 
 static void put_file(const char *folder, const char *name, const char *text) {
@@ -312,6 +340,7 @@ int main(void) {
         cmocka_unit_test(long_texts),
         cmocka_unit_test(windows_count_by_their_tokens),
         cmocka_unit_test(what_goes_for_all),
+        cmocka_unit_test(a_table_with_rows_before),
         cmocka_unit_test(refusals),
         cmocka_unit_test(models_and_texts_refused),
         cmocka_unit_test(every_allocation_may_fail),
