@@ -111,12 +111,6 @@ heed_model *cli_open_untied(heed_engine *engine, const char *path, bool untie);
     }
 /* Reads a file, plain or gz, or standard input for "-" and NULL. False after a complaint. */
 bool cli_read_lines(heed_lines *lines, const char *path);
-/* Members of a line that is one JSON object, by name: value[i] is the string of names[i], NULL
- * where the line has none. Their memory is one block to be freed; or NULL, with a complaint in
- * `why` (room for 80), where the line is something else or a named member is no string. */
-char *cli_json_strings(heed_line line, const char *const *names, size_t n, heed_line *value,
-                       char why[80]);
-
 /* An empty file to write to; NULL after a complaint. */
 FILE *cli_create(const char *path);
 /* Closes it; false after a complaint, where not all that was written is in it. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,18 +115,40 @@ static bool refuse_line(heed_error *err, const char *why) {
     return false;
 }
 
+/* What jansson says, without the bytes of the line that it quotes. */
+static bool refuse_json(heed_error *err, const json_error_t *why) {
+    char text[120];
+    const char *near = strstr(why->text, " near ");
+    int n = near ? (int)(near - why->text) : (int)strlen(why->text);
+    snprintf(text, sizeof text, "%.*s, at byte %d", n < 80 ? n : 80, why->text, why->position);
+    return refuse_line(err, text);
+}
+
+/* The string of that name; none where the object has no such member. */
+static bool take_string(const json_t *object, const char *name, heed_line *out) {
+    const json_t *value = json_object_get(object, name);
+    *out = (heed_line){json_string_value(value), json_string_length(value)};
+    return !value || out->s;
+}
+
+static bool encode_object(job *j, const json_t *object, heed_error *err) {
+    heed_line text, pair;
+    if (!json_is_object(object)) {
+        return refuse_line(err, "no JSON object");
+    }
+    if (!take_string(object, "text", &text) || !take_string(object, "pair", &pair)) {
+        return refuse_line(err, "a member that is no string");
+    }
+    return text.s ? encode_texts(j, text, pair, err)
+                  : refuse_line(err, "the object has no \"text\"");
+}
+
 /* A line of JSON with a text and perhaps its pair. */
 static bool encode_json_line(job *j, heed_line line, heed_error *err) {
-    static const char *const names[] = {"text", "pair"};
-    heed_line value[2];
-    char why[80];
-    char *block = cli_json_strings(line, names, 2, value, why);
-    if (!block) {
-        return refuse_line(err, why);
-    }
-    bool ok = value[0].s ? encode_texts(j, value[0], value[1], err)
-                         : refuse_line(err, "the object has no \"text\"");
-    free(block);
+    json_error_t why;
+    json_t *object = json_loadb(line.s, line.n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
+    bool ok = object ? encode_object(j, object, err) : refuse_json(err, &why);
+    json_decref(object);
     return ok;
 }
 

@@ -77,6 +77,10 @@ static bool is_dirt(uint32_t cp) {
     return cp == 0 || cp == 0xfffd || heed_is_other(cp);
 }
 
+static uint32_t plain_space(uint32_t cp) {
+    return heed_is_space(cp) ? ' ' : cp;
+}
+
 /* Every kind of space as U+0020; of several bytes it is rewritten, of one in place. */
 static bool plain_spaces(heed_work *work) {
     if (!heed_work_own(work)) {
@@ -93,19 +97,7 @@ static bool plain_spaces(heed_work *work) {
         }
         at += n;
     }
-    if (!wide) {
-        return true;
-    }
-    heed_rewrite r = {.work = work};
-    while (r.at < s->n) {
-        uint32_t cp = 0;
-        heed_utf8_next(s->text + r.at, s->n - r.at, &cp);
-        if (!heed_rewrite_put(&r, heed_is_space(cp) ? ' ' : cp, 0)) {
-            return false;
-        }
-    }
-    heed_work_turn(work);
-    return true;
+    return !wide || heed_rewrite_each(work, plain_space);
 }
 
 static bool is_han(uint32_t cp) {

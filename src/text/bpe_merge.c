@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "text/bpe.h"
+#include "text/merge_heap.h"
 
 enum { SHORT_WORD = 32 };
 
@@ -60,11 +61,6 @@ static size_t merge_short(const heed_bpe *b, heed_symbol *s, size_t n) {
 /* ---- Long words ---------------------------------------------------------------------------- */
 
 typedef struct {
-    uint32_t rank, at;
-    int32_t id;
-} merge;
-
-typedef struct {
     uint32_t before, next; /* NONE at the ends */
 } link;
 
@@ -72,39 +68,8 @@ typedef struct {
     const heed_bpe *model;
     heed_symbol *symbol;
     link *link;
-    merge *heap;
-    size_t n; /* in the heap */
+    heed_merge_heap heap;
 } long_word;
-
-static bool comes_before(merge a, merge b) {
-    return a.rank != b.rank ? a.rank < b.rank : a.at < b.at;
-}
-
-static void push(long_word *w, merge m) {
-    size_t at = w->n++;
-    while (at > 0 && comes_before(m, w->heap[(at - 1) / 2])) {
-        w->heap[at] = w->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    w->heap[at] = m;
-}
-
-static merge pop(long_word *w) {
-    merge top = w->heap[0], last = w->heap[--w->n];
-    size_t at = 0;
-    for (size_t child = 1; child < w->n; child = 2 * at + 1) {
-        if (child + 1 < w->n && comes_before(w->heap[child + 1], w->heap[child])) {
-            child++;
-        }
-        if (!comes_before(w->heap[child], last)) {
-            break;
-        }
-        w->heap[at] = w->heap[child];
-        at = child;
-    }
-    w->heap[at] = last;
-    return top;
-}
 
 static uint64_t pair_at(const long_word *w, uint32_t at) {
     uint32_t next = w->link[at].next;
@@ -114,11 +79,12 @@ static uint64_t pair_at(const long_word *w, uint32_t at) {
 static void push_pair(long_word *w, uint32_t at) {
     uint64_t found = pair_at(w, at);
     if (found != NO_MERGE) {
-        push(w, (merge){(uint32_t)(found >> 32), at, (int32_t)(uint32_t)found});
+        heed_merge_push(&w->heap,
+                        (heed_merge){(uint32_t)(found >> 32), at, (int32_t)(uint32_t)found});
     }
 }
 
-static void join(long_word *w, merge m) {
+static void join(long_word *w, heed_merge m) {
     uint32_t right = w->link[m.at].next;
     w->symbol[m.at] = (heed_symbol){m.id, w->symbol[m.at].n + w->symbol[right].n};
     w->symbol[right].n = 0;
@@ -140,8 +106,8 @@ static size_t merge_long(long_word *w, size_t n) {
     for (uint32_t i = 0; i + 1 < n; i++) {
         push_pair(w, i);
     }
-    while (w->n > 0) {
-        merge m = pop(w);
+    while (w->heap.n > 0) {
+        heed_merge m = heed_merge_pop(&w->heap);
         uint64_t found = w->symbol[m.at].n == 0 ? NO_MERGE : pair_at(w, m.at);
         if (found != NO_MERGE && (int32_t)(uint32_t)found == m.id) {
             join(w, m);
@@ -161,6 +127,6 @@ size_t heed_bpe_merge(const heed_bpe *b, heed_work *work, heed_symbol *symbols, 
     }
     long_word w = {.model = b, .symbol = symbols};
     w.link = heed_work_room(work, HEED_ROOM_ORDER, n, sizeof *w.link);
-    w.heap = heed_work_room(work, HEED_ROOM_HEAP, 3 * n, sizeof *w.heap);
-    return w.link && w.heap ? merge_long(&w, n) : SIZE_MAX;
+    w.heap.item = heed_work_room(work, HEED_ROOM_HEAP, 3 * n, sizeof *w.heap.item);
+    return w.link && w.heap.item ? merge_long(&w, n) : SIZE_MAX;
 }

@@ -40,6 +40,7 @@ static int byte_of(uint32_t cp) {
 }
 
 bool heed_byte_level_read(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
+    static const char gpt2[] = HEED_REGEX_GPT2;
     heed_byte_level *b = settings;
     bool regex = true;
     t->byte_level = true;
@@ -48,7 +49,7 @@ bool heed_byte_level_read(heed_tokenizer *t, const json_t *json, void *settings,
         !heed_json_opt_bool(json, "use_regex", &regex, err)) {
         return false;
     }
-    b->words = regex ? heed_pattern_regex(t, heed_regex_gpt2, strlen(heed_regex_gpt2), err) : NULL;
+    b->words = regex ? heed_pattern_regex(t, gpt2, sizeof gpt2 - 1, err) : NULL;
     return !regex || b->words;
 }
 

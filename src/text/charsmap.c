@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "file/little.h"
 #include "text/normalizers.h"
 #include "text/rewrite.h"
 
@@ -23,7 +24,7 @@ enum { UNIT = 4, SHORT_CLUSTER = 6 };
 /* ---- Reading ------------------------------------------------------------------------------- */
 
 static uint32_t number_at(const unsigned char *p) {
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+    return (uint32_t)heed_little(p, UNIT);
 }
 
 bool heed_charsmap_open(heed_tokenizer *t, const unsigned char *bytes, size_t n, heed_charsmap *map,
@@ -102,10 +103,19 @@ static size_t offset_of(uint32_t unit) {
     return (size_t)(unit >> 10) << ((unit & 1u << 9) >> 6);
 }
 
+static bool is_inside(char c) { /* of a code point */
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Where in the texts the leaf at `at` leads; map->n: out of them. */
+static size_t place_at(const heed_charsmap *map, size_t at) {
+    return at < map->units ? number_at(map->trie + UNIT * at) & ~(1u << 31) : map->n;
+}
+
 /* The text that a leaf names; NULL for one within a character, which no sound map has. */
 static const char *text_at(const heed_charsmap *map, size_t at, size_t *length) {
-    size_t text = at < map->units ? number_at(map->trie + UNIT * at) & ~(1u << 31) : map->n;
-    if (text >= map->n || ((unsigned char)map->texts[text] & 0xc0) == 0x80) {
+    size_t text = place_at(map, at);
+    if (text >= map->n || is_inside(map->texts[text])) {
         return NULL;
     }
     const char *end = memchr(map->texts + text, 0, map->n - text);
@@ -134,24 +144,6 @@ static const char *find(const heed_charsmap *map, const char *s, size_t n, size_
     return NULL;
 }
 
-static bool is_inside(char c) { /* of a code point */
-    return ((unsigned char)c & 0xc0) == 0x80;
-}
-
-/* The text whose number stands in unit `at`. */
-static bool take_text(const heed_charsmap *map, size_t at, const char **text, size_t *text_n,
-                      heed_error *err) {
-    size_t from = at < map->units ? number_at(map->trie + UNIT * at) & ~(1u << 31) : map->n;
-    if (from >= map->n || is_inside(map->texts[from])) {
-        return heed_fail(err, HEED_FILE, "charsmap: an entry leads to byte %zu of its %zu of texts",
-                         from, map->n);
-    }
-    const char *end = memchr(map->texts + from, 0, map->n - from);
-    *text = map->texts + from;
-    *text_n = end ? (size_t)(end - *text) : map->n - from;
-    return true;
-}
-
 bool heed_charsmap_longest(const heed_charsmap *map, const char *s, size_t n, size_t *length,
                            const char **text, size_t *text_n, heed_error *err) {
     *length = 0;
@@ -165,8 +157,11 @@ bool heed_charsmap_longest(const heed_charsmap *map, const char *s, size_t n, si
         at ^= offset_of(unit);
         bool whole = i + 1 == n || !is_inside(s[i + 1]);
         if (unit >> 8 & 1 && whole) {
-            if (!take_text(map, at, text, text_n, err)) {
-                return false;
+            *text = text_at(map, at, text_n);
+            if (!*text) {
+                return heed_fail(err, HEED_FILE,
+                                 "charsmap: an entry leads to byte %zu of its %zu of texts",
+                                 place_at(map, at), map->n);
             }
             *length = i + 1;
         }
@@ -206,7 +201,7 @@ static bool put(writer *w, const char *s, size_t n, int64_t change) {
 static int64_t count(const char *s, size_t n) {
     int64_t characters = 0;
     for (size_t i = 0; i < n; i++) {
-        characters += ((unsigned char)s[i] & 0xc0) != 0x80;
+        characters += !is_inside(s[i]);
     }
     return characters;
 }

@@ -98,24 +98,7 @@ static bool decode_fuse(const void *settings, heed_work *work) {
 
 /* ---- Replace ------------------------------------------------------------------------------- */
 
-typedef struct {
-    const heed_pattern *pattern;
-    const char *content;
-    size_t n;
-} replace;
-
-static bool read_replace(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
-    replace *r = settings;
-    const char *content = heed_json_string(json, "content", &r->n, err);
-    if (!content) {
-        return false;
-    }
-    r->content = heed_region_text(&t->region, content, r->n, err);
-    r->pattern = heed_pattern_read(t, json, "pattern", err);
-    return r->content && r->pattern;
-}
-
-static bool replace_one(const replace *r, heed_work *work, const char *s, size_t n) {
+static bool replace_one(const heed_replace *r, heed_work *work, const char *s, size_t n) {
     heed_buf *out = &work->texts_next.data;
     work->cuts.n = 0;
     if (!heed_pattern_cut(r->pattern, work, s, n, &work->cuts)) {
@@ -245,10 +228,10 @@ static const heed_part_kind kinds[] = {
     {"Metaspace", sizeof(heed_metaspace), heed_metaspace_read, heed_metaspace_decode},
     {"ByteFallback", 0, NULL, decode_bytes},
     {"Fuse", 0, NULL, decode_fuse},
-    {"Replace", sizeof(replace), read_replace, decode_replace},
+    {"Replace", sizeof(heed_replace), heed_replace_read, decode_replace},
     {"Strip", sizeof(strip), read_strip, decode_strip},
     {"ByteLevel", 0, heed_byte_level_mark, heed_byte_level_decode},
-    {"BPEDecoder", sizeof(heed_affix), heed_suffix_read, heed_suffix_decode},
+    {"BPEDecoder", sizeof(heed_line), heed_suffix_read, heed_suffix_decode},
     {"WordPiece", sizeof(heed_prefix_decoder), heed_prefix_read, heed_prefix_decode},
     {"CTC", sizeof(heed_ctc_decoder), heed_ctc_read, heed_ctc_decode},
 };

@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 static bool read_affix(heed_tokenizer *t, const json_t *json, const char *key, bool empty,
-                       heed_affix *out, heed_error *err) {
+                       heed_line *out, heed_error *err) {
     const char *text = heed_json_string(json, key, &out->n, err);
     if (!text) {
         return false;
@@ -16,25 +16,25 @@ static bool read_affix(heed_tokenizer *t, const json_t *json, const char *key, b
     if (out->n == 0 && !empty) {
         return heed_fail(err, HEED_FILE, "key '%s' is an empty text", key);
     }
-    out->text = heed_region_text(&t->region, text, out->n, err);
-    return out->text != NULL;
+    out->s = heed_region_text(&t->region, text, out->n, err);
+    return out->s != NULL;
 }
 
 /* Appends s with every `what` in it as `with`. */
-static void add_replaced(heed_buf *out, const char *s, size_t n, heed_affix what, heed_affix with) {
+static void add_replaced(heed_buf *out, const char *s, size_t n, heed_line what, heed_line with) {
     size_t done = 0;
     for (size_t at = 0; what.n > 0 && n - at >= what.n;) {
-        const char *found = memchr(s + at, what.text[0], n - at - what.n + 1);
+        const char *found = memchr(s + at, what.s[0], n - at - what.n + 1);
         if (!found) {
             break;
         }
         at = (size_t)(found - s);
-        if (memcmp(found, what.text, what.n) != 0) {
+        if (memcmp(found, what.s, what.n) != 0) {
             at++;
             continue;
         }
         heed_buf_add(out, s + done, at - done);
-        heed_buf_add(out, with.text, with.n);
+        heed_buf_add(out, with.s, with.n);
         done = at += what.n;
     }
     heed_buf_add(out, s + done, n - done);
@@ -47,7 +47,7 @@ typedef struct {
     heed_buf one, other;
 } pair_of_texts;
 
-static void rewrite(pair_of_texts *p, heed_affix what, heed_affix with) {
+static void rewrite(pair_of_texts *p, heed_line what, heed_line with) {
     if (p->one.n < what.n) {
         return;
     }
@@ -64,7 +64,7 @@ static void rewrite(pair_of_texts *p, heed_affix what, heed_affix with) {
 /* Spaces that stood between English words and signs: GPT's and BERT's list, in this order. */
 static void cleanup(pair_of_texts *p) {
     static const struct {
-        heed_affix what, with;
+        heed_line what, with;
     } rules[] = {
         {AFFIX(" ."), AFFIX(".")},     {AFFIX(" ?"), AFFIX("?")},
         {AFFIX(" !"), AFFIX("!")},     {AFFIX(" ,"), AFFIX(",")},
@@ -101,11 +101,11 @@ bool heed_suffix_read(heed_tokenizer *t, const json_t *json, void *settings, hee
 }
 
 bool heed_suffix_decode(const void *settings, heed_work *work) {
-    const heed_affix *suffix = settings;
+    const heed_line *suffix = settings;
     for (size_t i = 0; i < work->texts.n; i++) {
         size_t n = 0;
         const char *s = heed_texts_at(&work->texts, i, &n);
-        heed_affix with = {" ", i + 1 < work->texts.n};
+        heed_line with = {" ", i + 1 < work->texts.n};
         add_replaced(&work->texts_next.data, s, n, *suffix, with);
         if (!heed_texts_end(work, &work->texts_next)) {
             return false;
@@ -126,7 +126,7 @@ bool heed_prefix_read(heed_tokenizer *t, const json_t *json, void *settings, hee
 static void take_piece(const heed_prefix_decoder *d, pair_of_texts *p, const char *s, size_t n,
                        bool first) {
     bool inside = !first && n >= d->prefix.n &&
-                  (d->prefix.n == 0 || memcmp(s, d->prefix.text, d->prefix.n) == 0);
+                  (d->prefix.n == 0 || memcmp(s, d->prefix.s, d->prefix.n) == 0);
     size_t skip = inside ? d->prefix.n : 0;
     p->one.n = 0;
     heed_buf_add(&p->one, " ", !first && !inside);
@@ -165,7 +165,7 @@ static bool repeats(const heed_texts *texts, size_t i) {
 }
 
 bool heed_ctc_decode(const void *settings, heed_work *work) {
-    static const heed_affix nothing = {"", 0}, space = {" ", 1};
+    static const heed_line nothing = {"", 0}, space = {" ", 1};
     const heed_ctc_decoder *d = settings;
     pair_of_texts p = {.one.host = work->host, .other.host = work->host};
     bool ok = true;

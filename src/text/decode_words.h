@@ -6,18 +6,13 @@
 
 #include "text/part.h"
 
-typedef struct {
-    const char *text;
-    size_t n;
-} heed_affix;
-
 /* BPEDecoder: a suffix is the end of a word. */
 bool heed_suffix_read(heed_tokenizer *tokenizer, const json_t *json, void *settings,
                       heed_error *err);
 bool heed_suffix_decode(const void *settings, heed_work *work);
 
 typedef struct {
-    heed_affix prefix; /* of pieces inside a word */
+    heed_line prefix; /* of pieces inside a word */
     bool cleanup;
 } heed_prefix_decoder;
 
@@ -27,7 +22,7 @@ bool heed_prefix_read(heed_tokenizer *tokenizer, const json_t *json, void *setti
 bool heed_prefix_decode(const void *settings, heed_work *work);
 
 typedef struct {
-    heed_affix pad, space;
+    heed_line pad, space;
     bool cleanup;
 } heed_ctc_decoder;
 

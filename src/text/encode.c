@@ -205,12 +205,15 @@ bool heed_explain(const heed_tokenizer *t, heed_line text, heed_stage_fn *fn, vo
 
 /* ---- Ids to text --------------------------------------------------------------------------- */
 
+static const heed_piece *piece_of(const heed_tokenizer *t, int32_t id) {
+    return heed_vocab_has(t, id) ? &t->piece[id] : NULL;
+}
+
 static bool take_tokens(const heed_tokenizer *t, heed_work *work, const int32_t *ids, size_t n,
                         bool skip_special) {
     for (size_t i = 0; i < n; i++) {
-        const heed_piece *piece =
-            ids[i] >= 0 && (size_t)ids[i] < t->n_pieces ? &t->piece[ids[i]] : NULL;
-        if (!piece || !piece->text) {
+        const heed_piece *piece = piece_of(t, ids[i]);
+        if (!piece) {
             return heed_fail(work->err, HEED_VALUE,
                              "id %" PRId32 " at place %zu is not in the vocabulary of %zu", ids[i],
                              i, t->n_pieces);
@@ -246,10 +249,6 @@ bool heed_decode(const heed_tokenizer *t, const int32_t *ids, size_t n, bool ski
 
 int32_t heed_vocab_size(const heed_tokenizer *t) {
     return (int32_t)t->n_pieces;
-}
-
-static const heed_piece *piece_of(const heed_tokenizer *t, int32_t id) {
-    return id >= 0 && (size_t)id < t->n_pieces && t->piece[id].text ? &t->piece[id] : NULL;
 }
 
 const char *heed_token_text(const heed_tokenizer *t, int32_t id) {

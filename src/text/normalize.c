@@ -31,30 +31,13 @@ static bool read_nfkc(heed_tokenizer *t, const json_t *json, void *settings, hee
     return read_nfc(t, json, settings, err) && read_nfkd(t, json, settings, err);
 }
 
-typedef struct {
-    const heed_pattern *pattern;
-    const char *content;
-    size_t n;
-} replace;
-
-static bool read_replace(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
-    replace *r = settings;
-    const char *content = heed_json_string(json, "content", &r->n, err);
-    if (!content) {
-        return false;
-    }
-    r->content = heed_region_text(&t->region, content, r->n, err);
-    r->pattern = heed_pattern_read(t, json, "pattern", err);
-    return r->content && r->pattern;
-}
-
 /* The origin of what stands in place of a match: that of its last byte. */
 static heed_origin origin_of(const heed_work *work, heed_cut cut) {
     return cut.to > 0 ? heed_work_origin(work, cut.to - 1) : (heed_origin){work->base, work->base};
 }
 
 static bool apply_replace(const void *settings, heed_work *work) {
-    const replace *r = settings;
+    const heed_replace *r = settings;
     const heed_strand *s = &work->now;
     work->cuts.n = 0;
     if (s->n == 0 || !heed_pattern_cut(r->pattern, work, s->text, s->n, &work->cuts)) {
@@ -167,29 +150,17 @@ static bool is_nmt_dirt(uint32_t cp) {
            cp == 0x8f || cp == 0x9f;
 }
 
-static bool is_nmt_space(uint32_t cp) {
-    return cp == 0x9 || cp == 0xa || cp == 0xc || cp == 0xd || cp == 0x1680 ||
-           (cp >= 0x200b && cp <= 0x200f) || cp == 0x2028 || cp == 0x2029 || cp == 0x2581 ||
-           cp == 0xfeff || cp == 0xfffd;
+static uint32_t nmt_space(uint32_t cp) {
+    bool space = cp == 0x9 || cp == 0xa || cp == 0xc || cp == 0xd || cp == 0x1680 ||
+                 (cp >= 0x200b && cp <= 0x200f) || cp == 0x2028 || cp == 0x2029 || cp == 0x2581 ||
+                 cp == 0xfeff || cp == 0xfffd;
+    return space ? ' ' : cp;
 }
 
 /* What Google's translation data was cleaned by: fewer control characters, more spaces. */
 static bool apply_nmt(const void *settings, heed_work *work) {
     (void)settings;
-    if (!heed_rewrite_filter(work, is_nmt_dirt)) {
-        return false;
-    }
-    const heed_strand *s = &work->now;
-    heed_rewrite r = {.work = work};
-    while (r.at < s->n) {
-        uint32_t cp = 0;
-        heed_utf8_next(s->text + r.at, s->n - r.at, &cp);
-        if (!heed_rewrite_put(&r, is_nmt_space(cp) ? ' ' : cp, 0)) {
-            return false;
-        }
-    }
-    heed_work_turn(work);
-    return true;
+    return heed_rewrite_filter(work, is_nmt_dirt) && heed_rewrite_each(work, nmt_space);
 }
 
 static const heed_part_kind kinds[] = {
@@ -198,7 +169,7 @@ static const heed_part_kind kinds[] = {
     {"NFKC", sizeof(heed_normal_form), read_nfkc, apply_form},
     {"NFKD", sizeof(heed_normal_form), read_nfkd, apply_form},
     {"Lowercase", 0, NULL, heed_lowercase},
-    {"Replace", sizeof(replace), read_replace, apply_replace},
+    {"Replace", sizeof(heed_replace), heed_replace_read, apply_replace},
     {"Strip", sizeof(strip), read_strip, apply_strip},
     {"Prepend", sizeof(prepend), read_prepend, apply_prepend},
     {"StripAccents", 0, NULL, apply_strip_accents},

@@ -27,6 +27,8 @@ void heed_folder_close(heed_folder *f);
 bool heed_folder_has(const heed_folder *f, const char *name);
 /* A whole file of the folder (or of `path` itself, where name is NULL). */
 char *heed_folder_read(const heed_folder *f, const char *name, size_t *n, heed_error *err);
+/* An object of tokens to ids from the bytes of vocab.json; NULL on failure. */
+json_t *heed_vocab_json(const heed_host *host, const char *text, size_t n, heed_error *err);
 bool heed_folder_flag(const heed_folder *f, const char *key, bool *out, heed_error *err);
 
 /* The text of "unk_token" and the like; `usual` where no file says, NULL where one says null. */
@@ -45,6 +47,9 @@ typedef struct {
 json_t *heed_folder_added(const heed_folder *f, const heed_usual_token *usual, size_t n_usual,
                           heed_find_id *find, const void *vocabulary, int64_t next,
                           heed_error *err);
+
+/* The next word of a list with spaces between; false at its end, and of no list (*at NULL). */
+bool heed_next_word(const char **at, const char **word, size_t *n);
 
 /* ---- tokenizer.json in pieces --------------------------------------------------------------- */
 
@@ -65,6 +70,12 @@ json_t *heed_json_ends(const heed_host *host, const char *first, const char *las
                        heed_error *err);
 /* ByteLevel as pre-tokenizer, decoder or post-processor. */
 json_t *heed_json_byte_level(bool prefix, bool trim, bool regex);
+/* Split at every match of an expression, each a word of its own. */
+json_t *heed_json_split(const char *regex);
+/* BERT's normalizer; strip_accents NULL: as lower case is. */
+json_t *heed_json_bert_normalizer(bool lower, bool chinese, const bool *strip_accents);
+/* Sets the pre-tokenizer, the model and the decoder of BERT; takes the vocabulary over. */
+void heed_json_word_piece(heed_json_parts *parts, const char *unk, size_t unk_n, json_t *vocab);
 int64_t heed_find_in_object(const void *vocab, const char *text, size_t n);    /* a json_t */
 int64_t heed_find_in_vocab(const void *tokenizer, const char *text, size_t n); /* its model's */
 

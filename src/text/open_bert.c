@@ -77,9 +77,7 @@ static json_t *normalizer_of(const heed_folder *f, heed_error *err) {
         return NULL;
     }
     bool said = json_is_boolean(json_object_get(f->tokenizer, "strip_accents"));
-    json_t *out = json_pack("{s:s, s:b, s:b, s:o, s:b}", "type", "BertNormalizer", "clean_text", 1,
-                            "handle_chinese_chars", chinese, "strip_accents",
-                            said ? json_boolean(accents) : json_null(), "lowercase", lower);
+    json_t *out = heed_json_bert_normalizer(lower, chinese, said ? &accents : NULL);
     return out ? out : no_memory(err);
 }
 
@@ -142,11 +140,7 @@ static json_t *tree_of(const heed_folder *f, json_t *vocab, heed_error *err) {
         json_decref(p.added);
         return NULL;
     }
-    p.pre_tokenizer = json_pack("{s:s}", "type", "BertPreTokenizer");
-    p.decoder = json_pack("{s:s, s:s, s:b}", "type", "WordPiece", "prefix", "##", "cleanup", 1);
-    p.model = json_pack("{s:s, s:s, s:s, s:i, s:O}", "type", "WordPiece", "unk_token", unk,
-                        "continuing_subword_prefix", "##", "max_input_chars_per_word", 100, "vocab",
-                        vocab);
+    heed_json_word_piece(&p, unk, strlen(unk), json_incref(vocab));
     return heed_json_tokenizer(p, err);
 }
 

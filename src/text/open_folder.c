@@ -95,6 +95,16 @@ char *heed_folder_read(const heed_folder *f, const char *name, size_t *n, heed_e
     return heed_read_file(f->host, name ? path : f->path, FILE_LIMIT, n, err);
 }
 
+json_t *heed_vocab_json(const heed_host *host, const char *text, size_t n, heed_error *err) {
+    json_t *vocab = heed_json_parse(host, "vocab.json", text, n, err);
+    if (vocab && !json_is_object(vocab)) {
+        heed_fail(err, HEED_FILE, "vocab.json is %s, wanted an object", heed_json_kind(vocab));
+        json_decref(vocab);
+        return NULL;
+    }
+    return vocab;
+}
+
 bool heed_folder_flag(const heed_folder *f, const char *key, bool *out, heed_error *err) {
     if (!heed_json_opt_bool(f->tokenizer, key, out, err)) {
         heed_error_at(err, "tokenizer_config.json");

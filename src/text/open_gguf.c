@@ -94,11 +94,10 @@ static bool read_scores(heed_gguf_vocab *v, heed_error *err) {
 /* Where the file has no types, the texts tell. */
 static int64_t guess_type(const heed_gguf_vocab *v, int64_t id) {
     heed_gguf_text t = v->token[id];
-    bool byte = t.n == 6 && memcmp(t.data, "<0x", 3) == 0 && t.data[5] == '>';
-    return id == v->unk                   ? HEED_SPM_UNKNOWN
-           : id == v->bos || id == v->eos ? HEED_SPM_CONTROL
-           : byte                         ? HEED_SPM_BYTE
-                                          : HEED_SPM_NORMAL;
+    return id == v->unk                      ? HEED_SPM_UNKNOWN
+           : id == v->bos || id == v->eos    ? HEED_SPM_CONTROL
+           : heed_spm_byte(t.data, t.n) >= 0 ? HEED_SPM_BYTE
+                                             : HEED_SPM_NORMAL;
 }
 
 static bool read_types(heed_gguf_vocab *v, heed_error *err) {

@@ -10,13 +10,12 @@
 
 #include "base/error.h"
 #include "text/open_gguf.h"
+#include "text/scan.h"
 #include "text/spm.h"
 
-#define GPT2 "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
-#define CASELESS "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
-#define REST "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-#define LLAMA3 CASELESS "\\p{N}{1,3}" REST
-#define QWEN2 CASELESS "\\p{N}" REST
+#define GPT2 HEED_REGEX_GPT2
+#define LLAMA3 HEED_REGEX_LLAMA3
+#define QWEN2 HEED_REGEX_QWEN2
 #define DIGIT "\\p{N}"
 
 typedef struct {
@@ -73,9 +72,7 @@ static json_t *no_memory(heed_error *err) {
 static json_t *pre_tokenizer(const words *w) {
     json_t *list = json_array();
     for (int i = 0; i < 4 && w->regex[i]; i++) {
-        json_array_append_new(list,
-                              json_pack("{s:s, s:{s:s}, s:s, s:b}", "type", "Split", "pattern",
-                                        "Regex", w->regex[i], "behavior", "Isolated", "invert", 0));
+        json_array_append_new(list, heed_json_split(w->regex[i]));
     }
     json_array_append_new(list, heed_json_byte_level(false, false, false));
     return json_pack("{s:s, s:o}", "type", "Sequence", "pretokenizers", list);
@@ -212,12 +209,7 @@ heed_tokenizer *heed_gguf_open_bert(heed_gguf_vocab *v, heed_error *err) {
         drop(&p);
         return NULL;
     }
-    p.normalizer = json_pack("{s:s, s:b, s:b, s:n, s:b}", "type", "BertNormalizer", "clean_text", 1,
-                             "handle_chinese_chars", 1, "strip_accents", "lowercase", 1);
-    p.pre_tokenizer = json_pack("{s:s}", "type", "BertPreTokenizer");
-    p.decoder = json_pack("{s:s, s:s, s:b}", "type", "WordPiece", "prefix", "##", "cleanup", 1);
-    p.model = json_pack("{s:s, s:s%, s:s, s:i, s:o}", "type", "WordPiece", "unk_token",
-                        v->token[v->unk].data, v->token[v->unk].n, "continuing_subword_prefix",
-                        "##", "max_input_chars_per_word", 100, "vocab", vocab);
+    p.normalizer = heed_json_bert_normalizer(true, true, NULL);
+    heed_json_word_piece(&p, v->token[v->unk].data, v->token[v->unk].n, vocab);
     return make(v, p, err);
 }

@@ -57,15 +57,19 @@ static bool add_rest(heed_tokenizer *t, const json_t *vocab, heed_error *err) {
     return true;
 }
 
+static int name_language(const char *code, size_t n, char token[16]) {
+    return snprintf(token, 16, "__%.*s__", (int)n, code);
+}
+
 static bool add_languages(heed_tokenizer *t, heed_error *err) {
-    for (const char *at = languages; *at;) {
+    const char *list = languages, *code;
+    size_t n;
+    while (heed_next_word(&list, &code, &n)) {
         char token[16];
-        int n = (int)strcspn(at, " ");
-        int length = snprintf(token, sizeof token, "__%.*s__", n, at);
-        if (!heed_vocab_add(t, token, (size_t)length, (int64_t)t->n_pieces, true, err)) {
+        size_t length = (size_t)name_language(code, n, token);
+        if (!heed_vocab_add(t, token, length, (int64_t)t->n_pieces, true, err)) {
             return false;
         }
-        at += n + (int)strspn(at + n, " ");
     }
     return true;
 }
@@ -90,12 +94,11 @@ static bool take_usual(usual *u, const heed_tokenizer *t, bool spoken, heed_erro
             return false;
         }
     }
-    int k = 0;
-    for (const char *at = spoken ? languages : ""; *at; k++) {
-        size_t n = strcspn(at, " ");
-        snprintf(u->token[k], sizeof u->token[k], "__%.*s__", (int)n, at);
+    const char *list = spoken ? languages : NULL, *code;
+    size_t n;
+    for (int k = 0; heed_next_word(&list, &code, &n); k++) {
+        name_language(code, n, u->token[k]);
         u->item[u->n++] = (heed_usual_token){NULL, u->token[k], false};
-        at += n + strspn(at + n, " ");
     }
     return true;
 }
@@ -211,12 +214,9 @@ static heed_tokenizer *open_either(const heed_folder *f, const char *name, bool 
                                    heed_error *err) {
     size_t n = 0, vocab_n = 0;
     char *text = heed_folder_read(f, "vocab.json", &vocab_n, err);
-    json_t *vocab = text ? heed_json_parse(f->host, "vocab.json", text, vocab_n, err) : NULL;
+    json_t *vocab = text ? heed_vocab_json(f->host, text, vocab_n, err) : NULL;
     heed_free(f->host, text);
-    bool ok = vocab && (json_is_object(vocab) ||
-                        heed_fail(err, HEED_FILE, "vocab.json is %s, wanted an object",
-                                  heed_json_kind(vocab)));
-    char *data = ok ? heed_folder_read(f, name, &n, err) : NULL;
+    char *data = vocab ? heed_folder_read(f, name, &n, err) : NULL;
     heed_tokenizer *t = data ? make(f, vocab, data, n, spoken, err) : NULL;
     heed_free(f->host, data);
     json_decref(vocab);

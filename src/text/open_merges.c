@@ -11,10 +11,7 @@
 
 #include "base/error.h"
 #include "text/open.h"
-
-#define QWEN2                                                                                      \
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| "                          \
-    "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#include "text/scan.h"
 
 typedef struct {
     const char *kind;            /* heed_folder.kind */
@@ -45,7 +42,7 @@ static const family families[] = {
     {"led", ROBERTA},
     {"deberta", "[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", NULL, false, false, "[UNK]",
      "[CLS]", "[SEP]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"},
-    {"qwen2", NULL, NULL, QWEN2, true, false, NULL, NULL, END, NULL, NULL, END, NULL},
+    {"qwen2", NULL, NULL, HEED_REGEX_QWEN2, true, false, NULL, NULL, END, NULL, NULL, END, NULL},
 };
 
 static const family *family_of(const heed_folder *f, heed_error *err) {
@@ -148,9 +145,8 @@ static json_t *words_of(const family *own, bool prefix) {
     if (!own->regex) {
         return heed_json_byte_level(prefix, true, true);
     }
-    return json_pack("{s:s, s:[{s:s, s:{s:s}, s:s, s:b}, o]}", "type", "Sequence", "pretokenizers",
-                     "type", "Split", "pattern", "Regex", own->regex, "behavior", "Isolated",
-                     "invert", 0, heed_json_byte_level(false, false, false));
+    return json_pack("{s:s, s:[o, o]}", "type", "Sequence", "pretokenizers",
+                     heed_json_split(own->regex), heed_json_byte_level(false, false, false));
 }
 
 static int64_t next_id(const json_t *vocab) {
@@ -199,11 +195,8 @@ static json_t *tree_of(const heed_folder *f, const family *own, json_t *vocab, j
 heed_tokenizer *heed_merges_parse(const heed_folder *f, const char *text, size_t n,
                                   const char *merges, size_t merges_n, heed_error *err) {
     const family *own = family_of(f, err);
-    json_t *vocab = own ? heed_json_parse(f->host, "vocab.json", text, n, err) : NULL;
-    bool ok = vocab && (json_is_object(vocab) ||
-                        heed_fail(err, HEED_FILE, "vocab.json is %s, wanted an object",
-                                  heed_json_kind(vocab)));
-    json_t *list = ok ? read_merges(merges, merges_n, err) : NULL;
+    json_t *vocab = own ? heed_vocab_json(f->host, text, n, err) : NULL;
+    json_t *list = vocab ? read_merges(merges, merges_n, err) : NULL;
     json_t *root = list ? tree_of(f, own, vocab, list, err) : NULL;
     heed_tokenizer *t = root ? heed_tokenizer_from(f->host, root, f->path, err) : NULL;
     json_decref(root);

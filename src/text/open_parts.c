@@ -30,9 +30,39 @@ json_t *heed_json_byte_level(bool prefix, bool trim, bool regex) {
                      "trim_offsets", trim, "use_regex", regex);
 }
 
+json_t *heed_json_split(const char *regex) {
+    return json_pack("{s:s, s:{s:s}, s:s, s:b}", "type", "Split", "pattern", "Regex", regex,
+                     "behavior", "Isolated", "invert", 0);
+}
+
+json_t *heed_json_bert_normalizer(bool lower, bool chinese, const bool *strip_accents) {
+    return json_pack("{s:s, s:b, s:b, s:o, s:b}", "type", "BertNormalizer", "clean_text", 1,
+                     "handle_chinese_chars", chinese, "strip_accents",
+                     strip_accents ? json_boolean(*strip_accents) : json_null(), "lowercase",
+                     lower);
+}
+
+void heed_json_word_piece(heed_json_parts *p, const char *unk, size_t unk_n, json_t *vocab) {
+    p->pre_tokenizer = json_pack("{s:s}", "type", "BertPreTokenizer");
+    p->decoder = json_pack("{s:s, s:s, s:b}", "type", "WordPiece", "prefix", "##", "cleanup", 1);
+    p->model = json_pack("{s:s, s:s%, s:s, s:i, s:o}", "type", "WordPiece", "unk_token", unk, unk_n,
+                         "continuing_subword_prefix", "##", "max_input_chars_per_word", 100,
+                         "vocab", vocab);
+}
+
 int64_t heed_find_in_object(const void *vocab, const char *text, size_t n) {
     const json_t *id = json_object_getn(vocab, text, n);
     return json_is_integer(id) ? json_integer_value(id) : -1;
+}
+
+bool heed_next_word(const char **at, const char **word, size_t *n) {
+    *n = 0;
+    if (*at) {
+        *word = *at + strspn(*at, " ");
+        *n = strcspn(*word, " ");
+        *at = *word + *n;
+    }
+    return *n > 0;
 }
 
 /* ---- Templates ----------------------------------------------------------------------------- */
@@ -84,12 +114,12 @@ static bool add_word(template *t, json_t *items, const char *word, size_t n) {
 }
 
 static bool add_words(template *t, json_t *items, const char *list) {
-    for (const char *at = list; *at;) {
-        size_t n = strcspn(at, " ");
-        if (n > 0 && !add_word(t, items, at, n)) {
+    const char *word;
+    size_t n;
+    while (heed_next_word(&list, &word, &n)) {
+        if (!add_word(t, items, word, n)) {
             return false;
         }
-        at += n + strspn(at + n, " ");
     }
     return true;
 }

@@ -99,21 +99,10 @@ static const family *family_of(const heed_folder *f, const char *name, heed_erro
 
 /* ---- Ids ----------------------------------------------------------------------------------- */
 
-/* The next word of a list; false at its end, and of no list. */
-static bool next_word(const char **at, const char **word, size_t *n) {
-    *n = 0;
-    if (*at) {
-        *word = *at + strspn(*at, " ");
-        *n = strcspn(*word, " ");
-        *at = *word + *n;
-    }
-    return *n > 0;
-}
-
 static size_t count_words(const char *list) {
     const char *word;
     size_t n, count = 0;
-    while (next_word(&list, &word, &n)) {
+    while (heed_next_word(&list, &word, &n)) {
         count++;
     }
     return count;
@@ -123,7 +112,7 @@ static size_t count_words(const char *list) {
 static int32_t place_in(const char *list, const char *text, size_t length) {
     const char *word;
     size_t n;
-    for (int32_t place = 0; next_word(&list, &word, &n); place++) {
+    for (int32_t place = 0; heed_next_word(&list, &word, &n); place++) {
         if (n == length && memcmp(word, text, n) == 0) {
             return place;
         }
@@ -154,9 +143,8 @@ static bool place_pieces(heed_spm *spm, const family *own, heed_error *err) {
 static bool add_words(heed_tokenizer *t, const char *list, int64_t id, heed_error *err) {
     const char *word;
     size_t n;
-    for (; next_word(&list, &word, &n); id++) {
-        bool there = (size_t)id < t->n_pieces && t->piece[id].text;
-        if (!there && !heed_vocab_add(t, word, n, id, true, err)) {
+    for (; heed_next_word(&list, &word, &n); id++) {
+        if (!heed_vocab_has(t, id) && !heed_vocab_add(t, word, n, id, true, err)) {
             return false;
         }
     }
@@ -266,7 +254,7 @@ static bool add_usual(heed_tokenizer *t, usual *u, const char *key, const char *
 static bool add_usual_words(heed_tokenizer *t, usual *u, const char *list, heed_error *err) {
     const char *word;
     size_t n;
-    while (next_word(&list, &word, &n)) {
+    while (heed_next_word(&list, &word, &n)) {
         if (!add_usual(t, u, NULL, word, n, false, err)) {
             return false;
         }

@@ -153,6 +153,17 @@ heed_pattern *heed_pattern_read(heed_tokenizer *t, const json_t *json, const cha
     return p->text ? p : NULL;
 }
 
+bool heed_replace_read(heed_tokenizer *t, const json_t *json, void *settings, heed_error *err) {
+    heed_replace *r = settings;
+    const char *content = heed_json_string(json, "content", &r->n, err);
+    if (!content) {
+        return false;
+    }
+    r->content = heed_region_text(&t->region, content, r->n, err);
+    r->pattern = heed_pattern_read(t, json, "pattern", err);
+    return r->content && r->pattern;
+}
+
 /* Appends what lies before a match, and the match. */
 static bool add_match(heed_work *work, heed_cuts *cuts, size_t done, size_t from, size_t to) {
     return (from == done || heed_cuts_add(work, cuts, done, from, false)) &&

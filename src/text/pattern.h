@@ -19,6 +19,15 @@ heed_pattern *heed_pattern_regex(heed_tokenizer *tokenizer, const char *regex, s
                                  heed_error *err);
 void heed_patterns_free(heed_pattern *first);
 
+/* Replace, as normalizer and as decoder: matches and what takes their place. */
+typedef struct {
+    const heed_pattern *pattern;
+    const char *content;
+    size_t n;
+} heed_replace;
+bool heed_replace_read(heed_tokenizer *tokenizer, const json_t *json, void *settings,
+                       heed_error *err);
+
 /* Cuts n bytes of text into matches and what lies between, in order, appended to cuts. An empty
  * text gives one cut that is no match. */
 bool heed_pattern_cut(const heed_pattern *pattern, heed_work *work, const char *text, size_t n,

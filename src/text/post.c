@@ -9,19 +9,9 @@
 #include "base/error.h"
 #include "text/byte_level.h"
 
-bool heed_post_put(heed_work *work, heed_token token) {
-    heed_tokens *out = work->out;
-    if (!heed_reserve(out->host, (void **)&out->item, &out->cap, out->n + 1, sizeof *out->item,
-                      work->err)) {
-        return false;
-    }
-    out->item[out->n++] = token;
-    return true;
-}
-
 bool heed_post_copy(heed_work *work, size_t p) {
     for (size_t k = work->parts.item[p].from; k < work->parts.item[p].to; k++) {
-        if (!heed_post_put(work, work->out->item[k])) {
+        if (!heed_work_put(work, work->out->item[k])) {
             return false;
         }
     }
@@ -102,10 +92,10 @@ static bool wrap(const bert *b, heed_work *work, size_t p) {
     uint16_t type = p > 0 && !b->roberta;
     heed_token open = {.id = p == 0 ? b->begin : b->end, .text = -1};
     heed_token close = {.id = b->end, .text = -1, .type = type};
-    if ((p == 0 || b->roberta) && !heed_post_put(work, open)) {
+    if ((p == 0 || b->roberta) && !heed_work_put(work, open)) {
         return false;
     }
-    return heed_post_copy(work, p) && heed_post_put(work, close) &&
+    return heed_post_copy(work, p) && heed_work_put(work, close) &&
            heed_cuts_add(work, &work->cuts, begin, work->out->n, false);
 }
 

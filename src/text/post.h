@@ -9,9 +9,7 @@
 
 #include "text/part.h"
 
-/* Appends a token behind all parts. */
-bool heed_post_put(heed_work *work, heed_token token);
-/* The same for the tokens of part p. */
+/* Appends the tokens of part p behind all parts, as heed_work_put does one. */
 bool heed_post_copy(heed_work *work, size_t p);
 /* What was written from token `made` on takes the place of the parts; work->cuts are its own. */
 void heed_post_settle(heed_work *work, size_t made);

@@ -40,6 +40,20 @@ bool heed_rewrite_put(heed_rewrite *r, uint32_t cp, int64_t change) {
     return heed_rewrite_put_bytes(r, utf8, n, change);
 }
 
+bool heed_rewrite_each(heed_work *work, uint32_t (*become)(uint32_t cp)) {
+    const heed_strand *s = &work->now;
+    heed_rewrite r = {.work = work};
+    while (r.at < s->n) {
+        uint32_t cp = 0;
+        heed_utf8_next(s->text + r.at, s->n - r.at, &cp);
+        if (!heed_rewrite_put(&r, become(cp), 0)) {
+            return false;
+        }
+    }
+    heed_work_turn(work);
+    return true;
+}
+
 bool heed_rewrite_filter(heed_work *work, bool (*drop)(uint32_t cp)) {
     const heed_strand *s = &work->now;
     size_t done = 0;

@@ -25,6 +25,8 @@ bool heed_rewrite_put_bytes(heed_rewrite *rewrite, const char *s, size_t n, int6
 /* Leaves out the next k code points of work->now. */
 void heed_rewrite_skip(heed_rewrite *rewrite, int64_t k);
 
+/* work->now with each code point as what `become` makes of it. */
+bool heed_rewrite_each(heed_work *work, uint32_t (*become)(uint32_t cp));
 /* work->now without the code points that `drop` names; the others keep their origins. */
 bool heed_rewrite_filter(heed_work *work, bool (*drop)(uint32_t cp));
 

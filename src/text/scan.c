@@ -113,10 +113,6 @@ static size_t spaces(const char *s, size_t n, size_t at) {
 
 /* ---- GPT-2 --------------------------------------------------------------------------------- */
 
-/* Contractions, letters, numbers and signs with the space before them, spaces. */
-const char heed_regex_gpt2[] =
-    "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
-
 static size_t scan_gpt2(const char *s, size_t n, size_t at) {
     size_t short_form = s[at] == '\'' ? contraction(s + at + 1, n - at - 1, false) : 0;
     if (short_form) {
@@ -182,16 +178,13 @@ static size_t scan_qwen2(const char *s, size_t n, size_t at) {
 
 /* ---- The list ------------------------------------------------------------------------------ */
 
-#define BEGIN "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
-#define REST "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-
 heed_scanner *heed_scanner_for(const char *regex, size_t n) {
     static const struct {
         const char *regex;
         heed_scanner *scan;
-    } known[] = {{heed_regex_gpt2, scan_gpt2},
-                 {BEGIN "\\p{N}{1,3}" REST, scan_llama3},
-                 {BEGIN "\\p{N}" REST, scan_qwen2}};
+    } known[] = {{HEED_REGEX_GPT2, scan_gpt2},
+                 {HEED_REGEX_LLAMA3, scan_llama3},
+                 {HEED_REGEX_QWEN2, scan_qwen2}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strlen(known[i].regex) == n && memcmp(known[i].regex, regex, n) == 0) {
             return known[i].scan;

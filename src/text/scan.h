@@ -13,7 +13,14 @@ typedef size_t heed_scanner(const char *text, size_t n, size_t at);
 /* The scanner for an expression in Oniguruma's syntax; NULL where there is none for it. */
 heed_scanner *heed_scanner_for(const char *regex, size_t n);
 
-/* GPT-2's, which ByteLevel uses. */
-extern const char heed_regex_gpt2[];
+/* Contractions, letters, numbers and signs with the space before them, spaces: ByteLevel's own. */
+#define HEED_REGEX_GPT2                                                                            \
+    "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
+/* The same for either case, with line ends apart, and digits by threes or one by one. */
+#define HEED_REGEX_CL100K(digits)                                                                  \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" digits                           \
+    "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define HEED_REGEX_LLAMA3 HEED_REGEX_CL100K("\\p{N}{1,3}")
+#define HEED_REGEX_QWEN2 HEED_REGEX_CL100K("\\p{N}")
 
 #endif

@@ -5,7 +5,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -59,26 +58,18 @@ static bool text_is_sound(size_t place, const heed_spm_piece *p, heed_error *err
            heed_fail(err, HEED_FILE, "the score of piece %zu is not finite", place);
 }
 
-/* The byte of "<0xNN>", -1 of another text. */
-static int byte_of(const heed_spm_piece *p) {
-    char name[8];
-    unsigned byte = 0;
-    if (p->n != 6 || p->text[0] != '<') {
+int heed_spm_byte(const char *text, size_t n) {
+    static const char digits[] = "0123456789ABCDEF";
+    if (n != 6 || memcmp(text, "<0x", 3) != 0 || text[5] != '>') {
         return -1;
     }
-    memcpy(name, p->text, 6);
-    name[6] = '\0';
-    if (sscanf(name, "<0x%2X>", &byte) != 1) {
-        return -1;
-    }
-    char again[8];
-    snprintf(again, sizeof again, "<0x%02X>", byte & 0xffu);
-    return strcmp(name, again) == 0 ? (int)byte : -1;
+    const char *high = memchr(digits, text[3], 16), *low = memchr(digits, text[4], 16);
+    return high && low ? (int)(high - digits) * 16 + (int)(low - digits) : -1;
 }
 
 static bool take_byte(heed_spm *spm, size_t place, heed_error *err) {
     const heed_spm_piece *p = &spm->piece[place];
-    int byte = byte_of(p);
+    int byte = heed_spm_byte(p->text, p->n);
     if (byte < 0 || !spm->byte_fallback) {
         return heed_fail(err, HEED_FILE, "piece %zu '%.*s' is a byte's, but %s", place, (int)p->n,
                          p->text, byte < 0 ? "has no byte's name" : "byte_fallback is off");
@@ -261,7 +252,7 @@ static bool join(heed_tokenizer *t, heed_spm_piece *p, heed_error *err) {
     return true;
 }
 
-static bool open_map(heed_tokenizer *t, heed_spm_bytes bytes, heed_charsmap *map, heed_error *err) {
+static bool open_map(heed_tokenizer *t, heed_line bytes, heed_charsmap *map, heed_error *err) {
     return bytes.n == 0 || heed_charsmap_open(t, (const unsigned char *)bytes.s, bytes.n, map, err);
 }
 

@@ -28,11 +28,6 @@ typedef enum {
 } heed_spm_type;
 
 typedef struct {
-    const char *s;
-    size_t n;
-} heed_spm_bytes;
-
-typedef struct {
     const char *text; /* in the model's region, or in the bytes it was read from */
     size_t n;
     float score;
@@ -55,8 +50,7 @@ typedef struct {
     bool by_text;      /* an unknown run that is a token all the same is that token (Marian) */
     const char *unk_surface; /* what an unknown piece becomes in decoding */
     size_t unk_surface_n;
-    heed_spm_bytes map_bytes,
-        unmap_bytes; /* precompiled_charsmap of the normalizer, the denormalizer */
+    heed_line map_bytes, unmap_bytes; /* the normalizer's precompiled_charsmap; the other's */
     /* Filled by heed_spm_tokenizer: */
     heed_charsmap map, unmap; /* units = 0: none */
     heed_map index;           /* text to place in `piece` */
@@ -95,12 +89,20 @@ heed_spm *heed_spm_of(const heed_tokenizer *tokenizer);
 
 /* spm.c: checks the pieces and indexes them. */
 bool heed_spm_ready(heed_spm *spm, heed_error *err);
+/* The byte of "<0xNN>", in capitals; -1 of another text. */
+int heed_spm_byte(const char *text, size_t n);
 /* The place of a text, -1 where no piece has it. */
 int32_t heed_spm_find(const heed_spm *spm, const char *text, size_t n);
 /* Bytes of the longest user-defined piece that begins at s, 0 where none does. */
 size_t heed_spm_symbol(const heed_spm *spm, const char *s, size_t n);
 /* Bytes of the code point at s, or of the user-defined piece; *frozen tells which. */
 size_t heed_spm_step(const heed_spm *spm, const char *s, size_t n, bool *frozen);
+
+/* What a piece counts in a unigram model: a user-defined one nearly nothing, so that it wins. */
+static inline double heed_spm_score(const heed_spm *spm, const heed_spm_piece *piece) {
+    return piece->type == HEED_SPM_USER_DEFINED ? (double)((float)piece->n * spm->top_score) - 0.1
+                                                : (double)piece->score;
+}
 
 /* What one word gives, piece by piece: unknown ones are gathered, since a run of them is one. */
 typedef struct {

@@ -208,14 +208,6 @@ static const heed_spm_piece *piece_of(const heed_tokenizer *t, const heed_spm *s
     return place >= 0 && spm->piece[place].id == (int32_t)id ? &spm->piece[place] : NULL;
 }
 
-static double score_of(const heed_spm *spm, const heed_spm_piece *p) {
-    if (!p) {
-        return 0;
-    }
-    return p->type == HEED_SPM_USER_DEFINED ? (double)((float)p->n * spm->top_score) - 0.1
-                                            : (double)p->score;
-}
-
 static bool no_gaps(const heed_tokenizer *t, heed_error *err) {
     for (size_t id = 0; id < t->n_pieces; id++) {
         if (!t->piece[id].text) {
@@ -238,7 +230,8 @@ static bool print_unigram(const heed_tokenizer *t, const heed_spm *spm, heed_buf
                     (int)spm->piece[spm->unk].id, name_of(spm->byte_fallback));
     for (size_t id = 0; id < t->n_pieces; id++) {
         char score[32];
-        heed_json_format_real(score_of(spm, piece_of(t, spm, id)), score);
+        const heed_spm_piece *piece = piece_of(t, spm, id);
+        heed_json_format_real(piece ? heed_spm_score(spm, piece) : 0, score);
         heed_buf_text(out, id > 0 ? ",\n    [" : "\n    [");
         print_text(out, t->piece[id].text, t->piece[id].n);
         heed_buf_format(out, ", %s]", score);

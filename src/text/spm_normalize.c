@@ -232,20 +232,10 @@ static heed_spm_type type_of(const heed_spm *spm, const char *s, size_t n) {
     return id >= 0 && (size_t)id < spm->n_types ? spm->type_of[id] : HEED_SPM_NONE;
 }
 
-static int byte_value(const heed_spm *spm, const char *s, size_t n) {
-    int32_t place = heed_spm_find(spm, s, n);
-    for (int b = 0; place >= 0 && b < 256; b++) {
-        if (spm->byte[b] == place) {
-            return b;
-        }
-    }
-    return 0;
-}
-
 static void add_token(join *j, const char *s, size_t n) {
     heed_spm_type type = type_of(j->spm, s, n);
     if (type == HEED_SPM_BYTE) {
-        char byte = (char)byte_value(j->spm, s, n);
+        char byte = (char)heed_spm_byte(s, n);
         heed_buf_add(&j->bytes, &byte, 1);
         return;
     }

@@ -179,7 +179,7 @@ static bool read_trainer(heed_spm *spm, cursor *c) {
 /* Fields of NormalizerSpec. The denormalizer has the same message; only its rules count. */
 enum { CHARSMAP = 2, DUMMY_PREFIX = 3, TIDY = 4, ESCAPE = 5 };
 
-static bool read_normalizer(heed_spm *spm, cursor *c, heed_spm_bytes *map) {
+static bool read_normalizer(heed_spm *spm, cursor *c, heed_line *map) {
     bool forward = map == &spm->map_bytes;
     while (c->at < c->n) {
         field f;
@@ -191,7 +191,7 @@ static bool read_normalizer(heed_spm *spm, cursor *c, heed_spm_bytes *map) {
             return false;
         }
         if (f.number == CHARSMAP) {
-            *map = (heed_spm_bytes){(const char *)f.bytes.data, f.bytes.n};
+            *map = (heed_line){(const char *)f.bytes.data, f.bytes.n};
         }
         if (forward && flag) {
             bool *const to[] = {&spm->dummy_prefix, &spm->tidy, &spm->escape};

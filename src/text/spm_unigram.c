@@ -23,11 +23,6 @@ static void offer(node *to, float score, int32_t place, size_t start) {
     }
 }
 
-static double score_of(const heed_spm *spm, const heed_spm_piece *piece) {
-    return piece->type == HEED_SPM_USER_DEFINED ? (double)((float)piece->n * spm->top_score) - 0.1
-                                                : (double)piece->score;
-}
-
 /* Offers every piece that begins at `at` to where it ends; the character there is unknown where it
  * is no piece itself. Gives its length. */
 static size_t extend(const heed_spm *spm, const char *s, size_t n, size_t at, node *nodes) {
@@ -42,7 +37,7 @@ static size_t extend(const heed_spm *spm, const char *s, size_t n, size_t at, no
         }
         int32_t place = spm->pieces.value[state];
         if (place >= 0 && spm->piece[place].type != HEED_SPM_UNUSED) {
-            offer(&nodes[end], (float)score_of(spm, &spm->piece[place]) + here, place, at);
+            offer(&nodes[end], (float)heed_spm_score(spm, &spm->piece[place]) + here, place, at);
             single = single || end - at == character;
         }
     }

@@ -126,7 +126,7 @@ bool heed_template_read(heed_tokenizer *t, const json_t *json, void *settings, h
 static bool write_element(heed_work *work, const element *e) {
     size_t begin = work->out->n;
     if (e->id >= 0) {
-        if (!heed_post_put(work, (heed_token){.id = e->id, .text = -1, .type = e->type})) {
+        if (!heed_work_put(work, (heed_token){.id = e->id, .text = -1, .type = e->type})) {
             return false;
         }
         if (e->more) {

@@ -10,12 +10,7 @@ static bool is_blank(uint32_t cp) {
     return cp == 0x120 || heed_is_space(cp);
 }
 
-typedef struct {
-    const char *s;
-    size_t n;
-} span;
-
-static size_t blanks_before(span text) {
+static size_t blanks_before(heed_line text) {
     size_t n = 0;
     for (size_t at = 0; at < text.n; n++) {
         uint32_t cp = 0;
@@ -27,7 +22,7 @@ static size_t blanks_before(span text) {
     return n;
 }
 
-static size_t blanks_behind(span text) {
+static size_t blanks_behind(heed_line text) {
     size_t n = 0;
     for (size_t end = text.n; end > 0; n++) {
         size_t at = end;
@@ -45,13 +40,13 @@ static size_t blanks_behind(span text) {
 }
 
 /* What the token is in the text: an added one with the spaces that it took along. */
-static span text_of(const heed_work *work, const heed_token *token) {
+static heed_line text_of(const heed_work *work, const heed_token *token) {
     const heed_piece *piece = &work->tokenizer->piece[token->id];
     if (piece->added && token->text >= 0) {
         const char *s = token->text == 0 ? work->texts_of[0] : work->texts_of[1];
-        return (span){s + token->begin, token->end - token->begin};
+        return (heed_line){s + token->begin, token->end - token->begin};
     }
-    return (span){piece->text, piece->n};
+    return (heed_line){piece->text, piece->n};
 }
 
 /* Moves the ends of a token's place inwards by whole characters, as far as they meet. */
@@ -73,7 +68,7 @@ void heed_trim(heed_work *work, bool prefix_space) {
         heed_cut part = work->parts.item[p];
         for (size_t i = part.from; i < part.to; i++) {
             heed_token *token = &work->out->item[i];
-            span text = text_of(work, token);
+            heed_line text = text_of(work, token);
             size_t before = blanks_before(text), behind = blanks_behind(text);
             bool first = i == part.from || token->begin == 0;
             before = first && prefix_space && before == 1 ? 0 : before;

@@ -187,14 +187,19 @@ bool heed_cuts_add(heed_work *work, heed_cuts *cuts, size_t from, size_t to, boo
     return true;
 }
 
-bool heed_work_emit_at(heed_work *work, int32_t id, uint32_t begin, uint32_t end) {
+bool heed_work_put(heed_work *work, heed_token token) {
     heed_tokens *out = work->out;
     if (!heed_reserve(out->host, (void **)&out->item, &out->cap, out->n + 1, sizeof *out->item,
                       work->err)) {
         return false;
     }
-    out->item[out->n++] = (heed_token){.id = id, .begin = begin, .end = end, .text = work->which};
+    out->item[out->n++] = token;
     return true;
+}
+
+bool heed_work_emit_at(heed_work *work, int32_t id, uint32_t begin, uint32_t end) {
+    return heed_work_put(work,
+                         (heed_token){.id = id, .begin = begin, .end = end, .text = work->which});
 }
 
 bool heed_work_emit(heed_work *work, int32_t id, size_t from, size_t to) {

@@ -102,6 +102,8 @@ bool heed_work_own(heed_work *work);
 heed_origin heed_work_origin(const heed_work *work, size_t i);
 
 bool heed_cuts_add(heed_work *work, heed_cuts *cuts, size_t from, size_t to, bool match);
+/* Appends a token as it is. */
+bool heed_work_put(heed_work *work, heed_token token);
 /* Appends a token for bytes [from, to) of `now`, from < to; or of the caller's text. */
 bool heed_work_emit(heed_work *work, int32_t id, size_t from, size_t to);
 bool heed_work_emit_at(heed_work *work, int32_t id, uint32_t begin, uint32_t end);
