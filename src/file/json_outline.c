@@ -9,96 +9,6 @@
 #include "base/error.h"
 #include "file/json_pull.h"
 
-typedef struct {
-    const char *s;
-    size_t n, at;
-} walker;
-
-static bool is_blank(char c) {
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
-static char next(walker *w) {
-    while (w->at < w->n && is_blank(w->s[w->at])) {
-        w->at++;
-    }
-    return w->at < w->n ? w->s[w->at] : '\0';
-}
-
-/* Behind the string that begins here. */
-static bool pass_string(walker *w) {
-    for (w->at++; w->at < w->n; w->at++) {
-        if (w->s[w->at] == '"') {
-            w->at++;
-            return true;
-        }
-        w->at += w->s[w->at] == '\\';
-    }
-    return false;
-}
-
-static bool opens(char c) {
-    return c == '{' || c == '[';
-}
-
-static bool closes(char c) {
-    return c == '}' || c == ']';
-}
-
-/* Behind the number or the word that begins here. */
-static bool pass_scalar(walker *w) {
-    while (w->at < w->n && !closes(w->s[w->at]) && w->s[w->at] != ',' && w->s[w->at] != ':') {
-        w->at++;
-    }
-    return true;
-}
-
-/* Behind the value that begins here, whatever is in it. */
-static bool pass_value(walker *w) {
-    char c = next(w);
-    if (c == '"') {
-        return pass_string(w);
-    }
-    if (!opens(c)) {
-        return pass_scalar(w);
-    }
-    size_t depth = 0;
-    while (w->at < w->n) {
-        c = w->s[w->at];
-        if (c == '"') {
-            if (!pass_string(w)) {
-                return false;
-            }
-            continue;
-        }
-        w->at++;
-        depth += opens(c);
-        depth -= closes(c);
-        if (depth == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The key here, without its quotes, and past its colon. */
-static bool pass_key(walker *w, heed_line *key) {
-    if (next(w) != '"') {
-        return false;
-    }
-    size_t begin = w->at + 1;
-    if (!pass_string(w)) {
-        return false;
-    }
-    *key = (heed_line){w->s + begin, w->at - 1 - begin};
-    if (next(w) != ':') {
-        return false;
-    }
-    w->at++;
-    next(w);
-    return true;
-}
-
 static bool is_named(heed_line key, const char *name) {
     return strlen(name) == key.n && memcmp(name, key.s, key.n) == 0;
 }
@@ -112,55 +22,42 @@ typedef struct {
 /* Keeps the value of a member, where that is wanted and a list. */
 static void note(const wanted *want, heed_line key, heed_line value) {
     for (size_t i = 0; i < want->n; i++) {
-        bool list = value.n > 0 && opens(value.s[0]);
+        bool list = value.n > 0 && (value.s[0] == '{' || value.s[0] == '[');
         if (list && !want->span[i].s && is_named(key, want->member[i])) {
             want->span[i] = value;
         }
     }
 }
 
+/* The key of the next member of an object; false behind the last, and where the way is lost. */
+static bool next_member(heed_pull *p, bool first, heed_line *key) {
+    bool more = false;
+    return heed_pull_more(p, '{', first, &more) && more && heed_pull_key(p, key);
+}
+
 /* Notes the members that are wanted of the object that begins here. */
-static bool pass_members(walker *w, const wanted *want) {
-    heed_line key;
-    if (next(w) != '{') {
-        return false;
+static void note_members(heed_pull *p, const wanted *want) {
+    heed_line key, value;
+    bool ok = heed_pull_open(p, '{');
+    for (bool first = true; ok && next_member(p, first, &key); first = false) {
+        ok = heed_pull_skip(p, &value);
+        if (ok) {
+            note(want, key, value);
+        }
     }
-    do {
-        w->at++;
-        if (next(w) == '}') {
-            break;
-        }
-        if (!pass_key(w, &key)) {
-            return false;
-        }
-        size_t begin = w->at;
-        if (!pass_value(w)) {
-            return false;
-        }
-        note(want, key, (heed_line){w->s + begin, w->at - begin});
-    } while (next(w) == ',');
-    return w->at < w->n && w->s[w->at++] == '}';
 }
 
 /* Looks for the object among the root's members. */
-static void find(walker *w, const char *object, const wanted *want) {
-    heed_line key;
-    if (next(w) != '{') {
-        return;
-    }
-    do {
-        w->at++;
-        if (!pass_key(w, &key)) {
-            return;
-        }
+static void find(heed_pull *p, const char *object, const wanted *want) {
+    heed_line key, value;
+    bool ok = heed_pull_open(p, '{');
+    for (bool first = true; ok && next_member(p, first, &key); first = false) {
         if (is_named(key, object)) {
-            pass_members(w, want);
+            note_members(p, want);
             return;
         }
-        if (!pass_value(w)) {
-            return;
-        }
-    } while (next(w) == ',');
+        ok = heed_pull_skip(p, &value);
+    }
 }
 
 /* The two brackets of a span, and its line ends. */
@@ -179,8 +76,10 @@ bool heed_json_outline(heed_line text, const char *object, const char *const *me
     for (size_t i = 0; i < n; i++) {
         span[i] = (heed_line){0};
     }
-    walker w = {text.s, text.n, 0};
-    find(&w, object, &(wanted){member, n, span});
+    heed_pull p = {.text = text, .scratch.host = rest->host}; /* without an error: see above */
+    find(&p, object, &(wanted){member, n, span});
+    rest->failed = rest->failed || p.scratch.failed;
+    heed_pull_free(&p);
     const char *done = text.s, *end = text.s + text.n;
     for (size_t k = 0; k < n; k++) { /* in the order of the text */
         const heed_line *first = NULL;

@@ -106,6 +106,66 @@ bool heed_pull_end(heed_pull *p) {
     return peek(p) < 0 || fail(p, "something stands behind it");
 }
 
+/* ---- Whatever comes ------------------------------------------------------------------------ */
+
+static bool opens(char c) {
+    return c == '{' || c == '[';
+}
+
+static bool closes(char c) {
+    return c == '}' || c == ']';
+}
+
+/* Behind the string that begins here, whatever is in it. */
+static bool pass_string(heed_pull *p) {
+    for (p->at++; p->at < p->text.n; p->at++) {
+        if (p->text.s[p->at] == '"') {
+            p->at++;
+            return true;
+        }
+        p->at += p->text.s[p->at] == '\\';
+    }
+    return fail(p, "a string without an end");
+}
+
+/* Behind the number or the word that begins here. */
+static bool pass_scalar(heed_pull *p) {
+    while (p->at < p->text.n && !closes(p->text.s[p->at]) && p->text.s[p->at] != ',' &&
+           p->text.s[p->at] != ':') {
+        p->at++;
+    }
+    return true;
+}
+
+/* Behind the bracket that closes the one here. */
+static bool pass_brackets(heed_pull *p) {
+    size_t depth = 0;
+    while (p->at < p->text.n) {
+        char c = p->text.s[p->at];
+        if (c == '"') {
+            if (!pass_string(p)) {
+                return false;
+            }
+            continue;
+        }
+        p->at++;
+        depth += opens(c);
+        depth -= closes(c);
+        if (depth == 0) {
+            return true;
+        }
+    }
+    return fail(p, "a bracket that nothing closes");
+}
+
+bool heed_pull_skip(heed_pull *p, heed_line *out) {
+    int c = peek(p);
+    size_t begin = p->at;
+    bool ok = c == '"' ? pass_string(p) : c == '{' || c == '[' ? pass_brackets(p) : pass_scalar(p);
+    *out = (heed_line){p->text.s + begin, ok ? p->at - begin : 0};
+    return ok;
+}
+
 /* ---- Strings ------------------------------------------------------------------------------- */
 
 static int hex_value(int c) {

@@ -45,6 +45,9 @@ bool heed_pull_int(heed_pull *pull, int64_t *out);
  * rounded; not always the nearest double. Scores of a unigram model are what that reader makes of
  * them, and near ties fall with the last bit. */
 bool heed_pull_real(heed_pull *pull, double *out);
+/* Passes whatever value comes, and gives its text. Brackets and strings are followed, nothing is
+ * checked: the last key stays valid. */
+bool heed_pull_skip(heed_pull *pull, heed_line *out);
 /* Fails where anything but white space is left. */
 bool heed_pull_end(heed_pull *pull);
 

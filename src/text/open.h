@@ -59,6 +59,17 @@ typedef struct {
     json_t *added, *normalizer, *pre_tokenizer, *post_processor, *decoder, *model;
 } heed_json_parts;
 json_t *heed_json_tokenizer(heed_json_parts parts, heed_error *err);
+/* A TemplateProcessing in the making: what stands round one text, round two, and the tokens. */
+typedef struct {
+    json_t *single, *pair, *tokens;
+} heed_json_round;
+heed_json_round heed_json_round_begin(void);
+/* Appends a token to `items`, which is round->single or round->pair; or the text "A" or "B". */
+bool heed_json_round_token(heed_json_round *round, json_t *items, const char *text, size_t n,
+                           int64_t id, int type);
+bool heed_json_round_text(json_t *items, const char *name, int type);
+/* What came of it, where `ok`; NULL on failure. Frees the parts. */
+json_t *heed_json_round_end(heed_json_round *round, bool ok, heed_error *err);
 /* A TemplateProcessing from "<s> $A </s>" and "<s> $A </s> $B:1 </s>:1", whose other words are
  * tokens of `added`, then of the vocabulary; ":1" puts a word into the second segment. NULL, with
  * an error, where one has no id. */

@@ -154,46 +154,22 @@ static void free_vocab(heed_gguf_vocab *v) {
 /* ---- Tokens round a text ------------------------------------------------------------------- */
 
 /* Token `id` of a template, -1: none. Its name in there is its text. */
-static bool add_special(const heed_gguf_vocab *v, int64_t id, int type, json_t *items,
-                        json_t *tokens) {
-    if (id < 0) {
-        return true;
-    }
-    heed_gguf_text t = v->token[id];
-    json_t *token = json_pack("{s:s%, s:[I], s:[s%]}", "id", t.data, t.n, "ids", (json_int_t)id,
-                              "tokens", t.data, t.n);
-    if (!token || json_object_setn_new(tokens, t.data, t.n, token) != 0) {
-        return false;
-    }
-    json_t *item = json_pack("{s:{s:s%, s:i}}", "SpecialToken", "id", t.data, t.n, "type_id", type);
-    return item && json_array_append_new(items, item) == 0;
-}
-
-static bool add_sequence(const char *name, int type, json_t *items) {
-    json_t *item = json_pack("{s:{s:s, s:i}}", "Sequence", "id", name, "type_id", type);
-    return item && json_array_append_new(items, item) == 0;
+static bool add_special(const heed_gguf_vocab *v, int64_t id, int type, heed_json_round *round,
+                        json_t *items) {
+    return id < 0 ||
+           heed_json_round_token(round, items, v->token[id].data, v->token[id].n, id, type);
 }
 
 /* A text between the two, and a pair with the second text and `last` in the second segment; with
  * `again` the second begins with `first` too. */
 json_t *heed_gguf_template(const heed_gguf_vocab *v, int64_t first, int64_t last, bool again,
                            heed_error *err) {
-    json_t *single = json_array(), *pair = json_array(), *tokens = json_object();
-    bool ok = single && pair && tokens && add_special(v, first, 0, single, tokens) &&
-              add_sequence("A", 0, single) && add_special(v, last, 0, single, tokens) &&
-              json_array_extend(pair, single) == 0 &&
-              add_special(v, again ? first : -1, 1, pair, tokens) && add_sequence("B", 1, pair) &&
-              add_special(v, last, 1, pair, tokens);
-    json_t *out = ok ? json_pack("{s:s, s:O, s:O, s:O}", "type", "TemplateProcessing", "single",
-                                 single, "pair", pair, "special_tokens", tokens)
-                     : NULL;
-    json_decref(single);
-    json_decref(pair);
-    json_decref(tokens);
-    if (!out) {
-        heed_fail(err, HEED_NOMEM, "out of memory: a template");
-    }
-    return out;
+    heed_json_round r = heed_json_round_begin();
+    bool ok = add_special(v, first, 0, &r, r.single) && heed_json_round_text(r.single, "A", 0) &&
+              add_special(v, last, 0, &r, r.single) && json_array_extend(r.pair, r.single) == 0 &&
+              add_special(v, again ? first : -1, 1, &r, r.pair) &&
+              heed_json_round_text(r.pair, "B", 1) && add_special(v, last, 1, &r, r.pair);
+    return heed_json_round_end(&r, ok, err);
 }
 
 /* The template that add_bos_token and add_eos_token ask for; `bos` where the file does not say. */

@@ -71,9 +71,42 @@ typedef struct {
     heed_find_id *find;
     const void *vocabulary;
     const json_t *added;
-    json_t *single, *pair, *tokens;
+    heed_json_round round;
     heed_error *err;
 } template;
+
+heed_json_round heed_json_round_begin(void) {
+    return (heed_json_round){json_array(), json_array(), json_object()};
+}
+
+bool heed_json_round_token(heed_json_round *r, json_t *items, const char *text, size_t n,
+                           int64_t id, int type) {
+    json_t *token =
+        json_pack("{s:s%, s:[I], s:[s%]}", "id", text, n, "ids", (json_int_t)id, "tokens", text, n);
+    if (!token || json_object_setn_new(r->tokens, text, n, token) != 0) {
+        return false;
+    }
+    json_t *item = json_pack("{s:{s:s%, s:i}}", "SpecialToken", "id", text, n, "type_id", type);
+    return item && json_array_append_new(items, item) == 0;
+}
+
+bool heed_json_round_text(json_t *items, const char *name, int type) {
+    json_t *item = json_pack("{s:{s:s, s:i}}", "Sequence", "id", name, "type_id", type);
+    return item && json_array_append_new(items, item) == 0;
+}
+
+json_t *heed_json_round_end(heed_json_round *r, bool ok, heed_error *err) {
+    json_t *out = ok ? json_pack("{s:s, s:O, s:O, s:O}", "type", "TemplateProcessing", "single",
+                                 r->single, "pair", r->pair, "special_tokens", r->tokens)
+                     : NULL;
+    json_decref(r->single);
+    json_decref(r->pair);
+    json_decref(r->tokens);
+    if (!out) {
+        heed_fail(err, HEED_NOMEM, "out of memory: a template"); /* where nothing else was */
+    }
+    return out;
+}
 
 static int64_t id_of(const template *t, const char *word, size_t n) {
     for (size_t i = 0; i < json_array_size(t->added); i++) {
@@ -86,31 +119,22 @@ static int64_t id_of(const template *t, const char *word, size_t n) {
     return t->find(t->vocabulary, word, n);
 }
 
-static json_t *token_item(template *t, const char *word, size_t n, int type) {
+static bool add_token(template *t, json_t *items, const char *word, size_t n, int type) {
     int64_t id = id_of(t, word, n);
     if (id < 0) {
-        heed_fail(t->err, HEED_FILE,
-                  "token '%.*s', which goes round every text, is not in the vocabulary", (int)n,
-                  word);
-        return NULL;
+        return heed_fail(t->err, HEED_FILE,
+                         "token '%.*s', which goes round every text, is not in the vocabulary",
+                         (int)n, word);
     }
-    json_t *token =
-        json_pack("{s:s%, s:[I], s:[s%]}", "id", word, n, "ids", (json_int_t)id, "tokens", word, n);
-    if (!token || json_object_setn_new(t->tokens, word, n, token) != 0) {
-        return NULL;
-    }
-    return json_pack("{s:{s:s%, s:i}}", "SpecialToken", "id", word, n, "type_id", type);
+    return heed_json_round_token(&t->round, items, word, n, id, type);
 }
 
 static bool add_word(template *t, json_t *items, const char *word, size_t n) {
     int type = n > 2 && memcmp(word + n - 2, ":1", 2) == 0 ? 1 : 0;
     n -= type ? 2 : 0;
     bool text = n == 2 && word[0] == '$' && (word[1] == 'A' || word[1] == 'B');
-    json_t *item =
-        text ? json_pack("{s:{s:s%, s:i}}", "Sequence", "id", word + 1, (size_t)1, "type_id", type)
-             : token_item(t, word, n, type);
-    return (item && json_array_append_new(items, item) == 0) ||
-           heed_fail(t->err, HEED_NOMEM, "out of memory: a template");
+    return text ? heed_json_round_text(items, word[1] == 'A' ? "A" : "B", type)
+                : add_token(t, items, word, n, type);
 }
 
 static bool add_words(template *t, json_t *items, const char *list) {
@@ -126,21 +150,9 @@ static bool add_words(template *t, json_t *items, const char *list) {
 
 json_t *heed_json_template(const char *single, const char *pair, heed_find_id *find,
                            const void *vocabulary, const json_t *added, heed_error *err) {
-    template t = {find, vocabulary, added, json_array(), json_array(), json_object(), err};
-    bool ok =
-        (t.single && t.pair && t.tokens) || heed_fail(err, HEED_NOMEM, "out of memory: a template");
-    json_t *out = NULL;
-    if (ok && add_words(&t, t.single, single) && add_words(&t, t.pair, pair)) {
-        out = json_pack("{s:s, s:O, s:O, s:O}", "type", "TemplateProcessing", "single", t.single,
-                        "pair", t.pair, "special_tokens", t.tokens);
-        if (!out) {
-            heed_fail(err, HEED_NOMEM, "out of memory: a template");
-        }
-    }
-    json_decref(t.single);
-    json_decref(t.pair);
-    json_decref(t.tokens);
-    return out;
+    template t = {find, vocabulary, added, heed_json_round_begin(), err};
+    bool ok = add_words(&t, t.round.single, single) && add_words(&t, t.round.pair, pair);
+    return heed_json_round_end(&t.round, ok, err);
 }
 
 /* A word with a space on the side of the text, and ":1" behind it in the second segment. */
