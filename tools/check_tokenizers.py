@@ -100,17 +100,9 @@ def texts(count, seed, corpus):
     return out[:count]
 
 
-def byte_places(text):
-    """Of each character where it begins, and where the text ends."""
-    out = [0]
-    for c in text:
-        out.append(out[-1] + len(c.encode()))
-    return out
-
-
 def expected(tokenizer, text, pair):
     got = tokenizer.encode(text) if pair is None else tokenizer.encode(text, pair)
-    places = [byte_places(text), byte_places(pair or "")]
+    places = [golden.byte_places(text), golden.byte_places(pair or "")]
     offsets = []
     for number, (begin, end) in zip(got.sequence_ids, got.offsets, strict=True):
         of = places[number or 0]

@@ -56,18 +56,20 @@ static void take_kind(heed_folder *f, const char *name) {
 
 bool heed_folder_open(heed_folder *f, const heed_host *host, const char *path, heed_error *err) {
     *f = (heed_folder){.host = host, .path = path};
+    json_t *model = NULL;
     const char *class = NULL, *type = NULL;
     bool ok = read_settings(f, "tokenizer_config.json", &f->tokenizer, err) &&
               read_settings(f, "special_tokens_map.json", &f->special, err) &&
               read_settings(f, "added_tokens.json", &f->added, err) &&
-              read_settings(f, "config.json", &f->model, err) &&
+              read_settings(f, "config.json", &model, err) &&
               heed_json_opt_string(f->tokenizer, "tokenizer_class", &class, err) &&
-              heed_json_opt_string(f->model, "model_type", &type, err);
+              heed_json_opt_string(model, "model_type", &type, err);
     bool said = class && strcmp(class, "PreTrainedTokenizerFast") != 0 &&
                 strcmp(class, "TokenizersBackend") != 0;
     if (ok && (said || type)) {
         take_kind(f, said ? class : type);
     }
+    json_decref(model);
     if (!ok) {
         heed_folder_close(f);
     }
@@ -78,8 +80,7 @@ void heed_folder_close(heed_folder *f) {
     json_decref(f->tokenizer);
     json_decref(f->special);
     json_decref(f->added);
-    json_decref(f->model);
-    f->tokenizer = f->special = f->added = f->model = NULL;
+    f->tokenizer = f->special = f->added = NULL;
 }
 
 bool heed_folder_has(const heed_folder *f, const char *name) {

@@ -1,4 +1,4 @@
-/* scan.h: the expressions that most published tokenizers cut words with, as plain functions.
+/* scan.h: the expressions that GPT-2, Llama 3 and Qwen 2 cut words with, as plain functions.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_TEXT_SCAN_H
