@@ -1,8 +1,8 @@
 /* json_pull.h: long lists in JSON, read value by value where they stand, without a tree.
  *
- * In a tree each token of a vocabulary would be a value with memory of its own, only to be read once
- * and freed. So the long members are cut out of the text first (heed_json_outline), jansson reads
- * the rest, and the reader pulls what was cut out.
+ * In a tree each token of a vocabulary would be a value with memory of its own, to be read once and
+ * freed. So the long members are cut out of the text first (heed_json_outline), jansson reads the
+ * rest, and the reader pulls what was cut out.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_FILE_JSON_PULL_H
