@@ -17,7 +17,7 @@ typedef struct {
     json_t *tokenizer; /* tokenizer_config.json */
     json_t *special;   /* special_tokens_map.json */
     json_t *added;     /* added_tokens.json */
-    char kind[64]; /* tokenizer_class without "Tokenizer" and "Fast", else config.json's
+    char kind[64];     /* tokenizer_class without "Tokenizer" and "Fast", else config.json's
                       model_type; lower case without dashes; empty: unknown */
 } heed_folder;
 
