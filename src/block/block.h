@@ -27,9 +27,9 @@ typedef enum {
 /* One stack of equal layers, and what its blocks need to know. */
 typedef struct {
     int64_t width, layers, heads, kv_heads, feed_forward;
-    int64_t head_width; /* 0: width / heads */
-    int64_t max_positions;  /* of tables: sinusoidal, learned */
-    int64_t first_position; /* learned: the table's row of position 0 (OPT: 2) */
+    int64_t head_width;     /* 0: width / heads */
+    int64_t max_positions;  /* that rows may have: of tables, sinusoidal or learned */
+    int64_t first_position; /* learned: rows of the table before position 0 (OPT: 2) */
     heed_act_kind act;
     bool gated;      /* act(gate x) * up x */
     bool rms;        /* RMSNorm, else LayerNorm */

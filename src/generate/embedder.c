@@ -27,15 +27,8 @@ static const char *space_of(const heed_embedder *e) {
     return heed_model_config(e->model)->kind == HEED_DECODER ? "target" : "source";
 }
 
-/* Of RoBERTa max_positions counts the table's rows, those before the first position too. */
-static int64_t positions_of(const heed_model *m) {
-    const heed_stack *s = stack_of(m);
-    bool encoder = heed_model_config(m)->kind == HEED_ENCODER;
-    return s->max_positions - (encoder ? s->first_position : 0);
-}
-
 static bool choose_most(heed_embedder *e, heed_error *err) {
-    int64_t positions = positions_of(e->model), wanted = e->options.max_tokens;
+    int64_t positions = stack_of(e->model)->max_positions, wanted = e->options.max_tokens;
     e->most = positions;
     e->most_from = "the model's positions";
     if (wanted > positions || wanted < 0)

@@ -77,7 +77,8 @@ heed_value heed_bert_embed(heed_build *b, const heed_config *c) {
         x = heed_add(b, x, heed_embed(b, types, heed_input(b, "token_type_ids", rows), 1));
     }
     heed_enter(b, "encoder", -1);
-    heed_value table = heed_weight(b, "positions.weight", s->max_positions, width, init);
+    heed_value table =
+        heed_weight(b, "positions.weight", s->max_positions + s->first_position, width, init);
     x = heed_add(b, x, heed_embed_from(b, table, heed_positions(b, rows), s->first_position));
     x = heed_layernorm(b, x, "embed_norm", s->eps);
     x = heed_dropout(b, x, "dropout", s->dropout);

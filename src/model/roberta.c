@@ -21,6 +21,7 @@ bool heed_roberta_finish(heed_config *c, heed_error *err) {
                          " leaves no position behind pad_token_id "
                          "%" PRId32,
                          c->encoder.max_positions, c->pad);
+    c->encoder.max_positions -= c->encoder.first_position; /* the key counts the table's rows */
     return heed_bert_finish(c, err);
 }
 
