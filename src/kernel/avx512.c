@@ -11,6 +11,7 @@
 #include "kernel/simd_drop.h"
 #include "kernel/simd_elements.h"
 #include "kernel/simd_gemm.h"
+#include "kernel/simd_probe.h"
 #include "kernel/simd_rows.h"
 #include "kernel/x86.h"
 
@@ -30,5 +31,7 @@ void heed_kernels_avx512(heed_kernels *k) {
     use_elements(k);
     use_rows(k);
     use_drop(k);
+    use_probe(k);
+    heed_x86_probes(k, true);
 }
 #endif

@@ -131,6 +131,9 @@ typedef struct {
     heed_real lr, beta1, beta2, eps, decay, l2, bias1, bias2, grad_scale; /* bias1 = 1 - beta1^t */
 } heed_adam;
 
+/* What products of a type are made of. */
+typedef enum { HEED_PROBE_F32, HEED_PROBE_BF16, HEED_PROBE_INT8, HEED_PROBES } heed_probe;
+
 typedef struct {
     const char *isa;
     int64_t mr, nr; /* tile of the product: rows, columns of a panel */
@@ -205,6 +208,11 @@ typedef struct {
     double (*sum_squares)(int64_t n, const heed_real *x); /* in double, one fixed order */
     double (*sum)(int64_t n, const heed_real *x);         /* in double, one fixed order */
     bool (*all_finite)(int64_t n, const heed_real *x);
+
+    /* `rounds` rounds of multiply-adds that wait for no memory and little for each other: what one
+     * core can do. Returns the number of operations, two for each multiply-add. NULL: the set has
+     * no such instruction (F32 always has). */
+    double (*probe[HEED_PROBES])(int64_t rounds);
 } heed_kernels;
 
 /* The instruction sets of this build, worst first: "ref", "avx2", "avx512" ...; each is listed once

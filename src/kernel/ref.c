@@ -67,6 +67,19 @@ static void gemm(const heed_gemm *g) {
     }
 }
 
+static double probe(int64_t rounds) {
+    heed_real sum[NR] = {0}, factor = (heed_real)0.5, total = 0;
+    for (int64_t r = 0; r < rounds; r++) {
+        for (int j = 0; j < NR; j++) {
+            sum[j] = sum[j] * factor + 1;
+        }
+    }
+    for (int j = 0; j < NR; j++) {
+        total += sum[j];
+    }
+    return total > 0 ? 2.0 * NR * (double)rounds : 0;
+}
+
 const char *heed_missing_ref(void) {
     return NULL;
 }
@@ -81,4 +94,7 @@ void heed_kernels_ref(heed_kernels *k) {
     heed_ref_elements(k);
     heed_ref_rows(k);
     heed_ref_drop(k);
+    for (int p = 0; p < HEED_PROBES; p++) {
+        k->probe[p] = p == HEED_PROBE_F32 ? probe : NULL;
+    }
 }

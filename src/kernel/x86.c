@@ -11,7 +11,7 @@
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 
-enum { LEAF_FEATURES = 1, LEAF_EXTENDED = 7, SAVED_AVX = 0x06, SAVED_AVX512 = 0xe6 };
+enum { LEAF_FEATURES = 1, LEAF_EXTENDED = 7, SAVED_AVX = 0x06, SAVED_AVX512 = 0xe6, BF16 = 1 << 5 };
 
 /* Bits of registers that the system saves: 1 and 2 SSE and AVX, 5 to 7 AVX-512. 0 where it does
  * not say. */
@@ -46,11 +46,26 @@ const char *heed_x86_lacks_avx512(void) {
                ? 0
                : "the system does not save AVX-512 registers";
 }
+
+bool heed_x86_has(heed_x86_part part) {
+    uint32_t a, b, c, d;
+    if (heed_x86_lacks_avx512() || !__get_cpuid_count(LEAF_EXTENDED, 0, &a, &b, &c, &d)) {
+        return false;
+    }
+    if (part == HEED_X86_VNNI) {
+        return (c & bit_AVX512VNNI) != 0;
+    }
+    return a >= 1 && __get_cpuid_count(LEAF_EXTENDED, 1, &a, &b, &c, &d) && (a & BF16) != 0;
+}
 #else
 const char *heed_x86_lacks_avx2(void) {
     return "the processor is not an x86";
 }
 const char *heed_x86_lacks_avx512(void) {
     return "the processor is not an x86";
+}
+bool heed_x86_has(heed_x86_part part) {
+    (void)part;
+    return false;
 }
 #endif

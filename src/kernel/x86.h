@@ -4,8 +4,18 @@
 #ifndef HEED_KERNEL_X86_H
 #define HEED_KERNEL_X86_H
 
+#include "kernel/kernel.h"
+
 /* NULL where the set is usable, else what is missing, in words. */
 const char *heed_x86_lacks_avx2(void);
 const char *heed_x86_lacks_avx512(void);
+
+/* What an AVX-512 processor may have besides: byte products summed in 32 bits, bf16 products summed
+ * in float. */
+typedef enum { HEED_X86_VNNI, HEED_X86_BF16 } heed_x86_part;
+bool heed_x86_has(heed_x86_part part);
+
+/* x86_probe.c: puts the probes of int8 and bf16 into the table, in words of 8 or (wide) 16 lanes. */
+void heed_x86_probes(heed_kernels *k, bool wide);
 
 #endif

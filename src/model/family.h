@@ -350,6 +350,8 @@ struct heed_model {
 };
 /* model.c: lets the family declare its weights. */
 bool heed_model_declare(heed_model *m, heed_error *err);
+/* load.c: family and settings from the text of a config.json. */
+bool heed_model_read_config(heed_model *m, const char *text, size_t n, heed_error *err);
 /* load.c: finds out what is at a path, reads all but the weights and declares these. */
 bool heed_model_read(heed_model *m, const char *path, heed_error *err);
 /* Opens it, unless the model is bare. */

@@ -51,11 +51,8 @@ static bool choose_head(heed_model *m, const json_t *root, heed_error *err) {
                      name ? name : "?", m->family->type, known);
 }
 
-static bool read_config(heed_model *m, const char *folder, heed_error *err) {
-    char path[PATH];
-    if (!heed_join_path(path, sizeof path, folder, "config.json", err))
-        return false;
-    json_t *root = heed_json_read(heed_model_host(m), path, CONFIG_LIMIT, err);
+/* Takes over root, which may be NULL: then err tells why. */
+static bool take_config(heed_model *m, json_t *root, heed_error *err) {
     if (!root)
         return false;
     m->config = heed_config_base();
@@ -72,6 +69,16 @@ static bool read_config(heed_model *m, const char *folder, heed_error *err) {
     }
     json_decref(root);
     return fine;
+}
+
+static bool read_config(heed_model *m, const char *folder, heed_error *err) {
+    char path[PATH];
+    return heed_join_path(path, sizeof path, folder, "config.json", err) &&
+           take_config(m, heed_json_read(heed_model_host(m), path, CONFIG_LIMIT, err), err);
+}
+
+bool heed_model_read_config(heed_model *m, const char *text, size_t n, heed_error *err) {
+    return take_config(m, heed_json_parse(heed_model_host(m), "config.json", text, n, err), err);
 }
 
 /* Where there is a generation_config.json, config.json has no say about the search. */

@@ -102,6 +102,16 @@ heed_model *heed_model_new(heed_engine *engine, const heed_config *config,
     return NULL;
 }
 
+heed_model *heed_model_random(heed_engine *engine, const char *config, size_t n, uint64_t seed,
+                              heed_error *err) {
+    heed_model *m = new_model(engine, err);
+    if (m && heed_model_read_config(m, config, n, err) && ids_in_vocab(&m->config, err) &&
+        heed_model_declare(m, err) && heed_weights_init(m->weights, seed, err))
+        return m;
+    heed_model_free(m);
+    return NULL;
+}
+
 heed_model *heed_model_open_with(heed_engine *engine, const char *path,
                                  const heed_open_options *options, heed_error *err) {
     heed_model *m = new_model(engine, err);

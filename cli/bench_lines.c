@@ -1,0 +1,68 @@
+/* bench_lines.c: what `heed bench` runs: one line each. bench/peers/ has the others' side of it.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/bench.h"
+
+#define PRODUCT(kind, m, n, k)                                                                     \
+    {                                                                                              \
+        "product/" #m "x" #n "x" #k, kind, "Gop/s", bench_make_product, NULL, {m, n, k}, false,    \
+            false                                                                                  \
+    }
+#define ATTENTION(kind, rows)                                                                      \
+    {"attention/" #rows "/forward", kind, "ms", bench_make_attention, NULL, {rows}, false, false}, \
+        {"attention/" #rows "/forward-causal",                                                     \
+         kind,                                                                                     \
+         "ms",                                                                                     \
+         bench_make_attention,                                                                     \
+         NULL,                                                                                     \
+         {rows},                                                                                   \
+         true,                                                                                     \
+         false},                                                                                   \
+        {"attention/" #rows "/both", kind, "ms", bench_make_attention, NULL, {rows}, false, true}, \
+    {                                                                                              \
+        "attention/" #rows "/both-causal", kind, "ms", bench_make_attention, NULL, {rows}, true,   \
+            true                                                                                   \
+    }
+#define DECODER(kind, model)                                                                       \
+    {"decode/" model, kind, "tokens/s", bench_make_decode, model, {16, 128}, false, false}, {      \
+        "prefill/" model, kind, "tokens/s", bench_make_decode, model, {512, 1}, false, false       \
+    }
+#define ENCODER(kind, model)                                                                       \
+    {"encode/" model "/1x128", kind, "ms", bench_make_encode, model, {1, 128}, false, false}, {    \
+        "encode/" model "/32x128", kind, "sequences/s", bench_make_encode, model, {32, 128},       \
+            false, false                                                                           \
+    }
+#define TRANSLATE(kind, batch, beams, sentences)                                                   \
+    {                                                                                              \
+        "translate/marian-base/" #batch "x" #beams, kind, "sentences/s", bench_make_translate,     \
+            "marian-base", {batch, beams, sentences}, false, false                                 \
+    }
+#define TRAIN(kind, model, unit, sequences, rows)                                                  \
+    {                                                                                              \
+        "train/" model "/" #sequences "x" #rows, kind, unit, bench_make_train, model,              \
+            {sequences, rows}, false, false                                                        \
+    }
+
+const bench_line bench_lines[] = {PRODUCT("f32", 1024, 1024, 1024),
+                                  PRODUCT("f32", 512, 768, 768),
+                                  PRODUCT("f32", 16, 3072, 768),
+                                  PRODUCT("f32", 4, 768, 768),
+                                  PRODUCT("f32", 1, 3072, 768),
+                                  ATTENTION("f32", 512),
+                                  ATTENTION("f32", 2048),
+                                  ATTENTION("f32", 8192),
+                                  DECODER("f32", "gpt2-124m"),
+                                  DECODER("f32", "llama-110m"),
+                                  ENCODER("f32", "bert-base"),
+                                  ENCODER("f32", "minilm-l6"),
+                                  TRANSLATE("f32", 32, 1, 100),
+                                  TRANSLATE("f32", 32, 4, 100),
+                                  TRANSLATE("f32", 1, 1, 100),
+                                  TRANSLATE("f32", 1, 4, 100),
+                                  TRAIN("f32", "gpt2-124m", "tokens/s", 4, 64),
+                                  TRAIN("f32", "gpt2-124m", "tokens/s", 4, 256),
+                                  TRAIN("f32", "char-128", "tokens/s", 12, 64),
+                                  TRAIN("f32", "char-384", "tokens/s", 16, 256),
+                                  TRAIN("f32", "pairs-256", "sentences/s", 64, 24),
+                                  TRAIN("f32", "vit-192", "images/s", 64, 64),
+                                  {0}};

@@ -1,0 +1,88 @@
+/* bench_models.c: the shapes that are measured, with weights that are random.
+ *
+ * No dropout, and no token that ends a text, so that every run is the same work.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/bench.h"
+#include "heed_bench.h"
+
+#include <string.h>
+
+enum { SEED = 0 };
+
+#define GPT2(width, heads, layers, vocab, positions)                                               \
+    "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"n_embd\": " #width     \
+    ", \"n_head\": " #heads ", \"n_layer\": " #layers ", \"vocab_size\": " #vocab                  \
+    ", \"n_positions\": " #positions ", \"activation_function\": \"gelu_new\", "                   \
+    "\"resid_pdrop\": 0, \"attn_pdrop\": 0, \"embd_pdrop\": 0, \"eos_token_id\": -1, "             \
+    "\"bos_token_id\": -1}"
+#define LLAMA(width, heads, layers, feed, vocab, positions)                                        \
+    "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], "                      \
+    "\"hidden_size\": " #width ", \"num_attention_heads\": " #heads                                \
+    ", \"num_key_value_heads\": " #heads ", \"num_hidden_layers\": " #layers                       \
+    ", \"intermediate_size\": " #feed ", \"vocab_size\": " #vocab                                  \
+    ", \"max_position_embeddings\": " #positions                                                   \
+    ", \"hidden_act\": \"silu\", \"eos_token_id\": -1, \"bos_token_id\": -1}"
+#define BERT(width, heads, layers, feed, vocab)                                                    \
+    "{\"model_type\": \"bert\", \"architectures\": [\"BertModel\"], \"hidden_size\": " #width      \
+    ", \"num_attention_heads\": " #heads ", \"num_hidden_layers\": " #layers                       \
+    ", \"intermediate_size\": " #feed ", \"vocab_size\": " #vocab                                  \
+    ", \"max_position_embeddings\": 512, \"type_vocab_size\": 2, \"hidden_act\": \"gelu\", "       \
+    "\"hidden_dropout_prob\": 0, \"attention_probs_dropout_prob\": 0}"
+#define MARIAN(width, heads, layers, feed, vocab)                                                  \
+    "{\"model_type\": \"marian\", \"architectures\": [\"MarianMTModel\"], \"d_model\": " #width    \
+    ", \"encoder_attention_heads\": " #heads ", \"decoder_attention_heads\": " #heads              \
+    ", \"encoder_layers\": " #layers ", \"decoder_layers\": " #layers                              \
+    ", \"encoder_ffn_dim\": " #feed ", \"decoder_ffn_dim\": " #feed ", \"vocab_size\": " #vocab    \
+    ", \"max_position_embeddings\": 512, \"activation_function\": \"relu\", "                      \
+    "\"scale_embedding\": true, \"static_position_embeddings\": true, \"dropout\": 0, "            \
+    "\"attention_dropout\": 0, \"activation_dropout\": 0, \"eos_token_id\": 0, "                   \
+    "\"forced_eos_token_id\": 0, \"pad_token_id\": 1, \"decoder_start_token_id\": 1}"
+#define VIT(width, heads, layers, feed, image, patch)                                              \
+    "{\"model_type\": \"vit\", \"architectures\": [\"ViTForImageClassification\"], "               \
+    "\"hidden_size\": " #width ", \"num_attention_heads\": " #heads                                \
+    ", \"num_hidden_layers\": " #layers ", \"intermediate_size\": " #feed                          \
+    ", \"image_size\": " #image ", \"patch_size\": " #patch                                        \
+    ", \"num_labels\": 10, \"hidden_dropout_prob\": 0, \"attention_probs_dropout_prob\": 0}"
+
+static const bench_model MODELS[] = {
+    {"gpt2-124m", GPT2(768, 12, 12, 50257, 1024), 768, 12, 3072, 50257, 0, 12, false},
+    {"llama-110m", LLAMA(768, 12, 12, 2048, 32000, 1024), 768, 12, 2048, 32000, 0, 12, true},
+    {"bert-base", BERT(768, 12, 12, 3072, 30522), 768, 12, 3072, 30522, 12, 0, false},
+    {"minilm-l6", BERT(384, 12, 6, 1536, 30522), 384, 12, 1536, 30522, 6, 0, false},
+    {"marian-base", MARIAN(512, 8, 6, 2048, 32000), 512, 8, 2048, 32000, 6, 6, false},
+    {"char-128", GPT2(128, 4, 4, 65, 64), 128, 4, 512, 65, 0, 4, false},
+    {"char-384", GPT2(384, 6, 6, 65, 256), 384, 6, 1536, 65, 0, 6, false},
+    {"pairs-256", MARIAN(256, 4, 3, 1024, 8000), 256, 4, 1024, 8000, 3, 3, false},
+    {"vit-192", VIT(192, 3, 6, 768, 32, 4), 192, 3, 768, 10, 6, 0, false},
+    {0}};
+
+const bench_model *bench_model_called(const char *name) {
+    const bench_model *m = MODELS;
+    while (m->name && strcmp(m->name, name) != 0) {
+        m++;
+    }
+    return m->name ? m : NULL;
+}
+
+heed_model *bench_open(const bench_line *line, heed_engine *engine, const char *path,
+                       heed_error *err) {
+    const bench_model *m = bench_model_called(line->model);
+    return path ? heed_model_open(engine, path, err)
+                : heed_model_random(engine, m->config, strlen(m->config), SEED, err);
+}
+
+double bench_layer(const bench_model *m, bool cross) {
+    double width = (double)m->width, feed = (double)m->feed;
+    return (cross ? 8 : 4) * width * width + (m->gated ? 3 : 2) * width * feed;
+}
+
+double bench_matrices(const bench_model *m) {
+    return (double)m->encoders * bench_layer(m, false) +
+           (double)m->decoders * bench_layer(m, m->encoders > 0);
+}
+
+double bench_attention(const bench_model *m, double sequences, double n, bool causal) {
+    double pairs = causal ? n * (n + 1) / 2 : n * n;
+    return 4 * sequences * pairs * (double)m->width;
+}
