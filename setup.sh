@@ -132,8 +132,8 @@ demo) demo ;;
 test) test_all "${2:-}" ;;
 bench)
     build_command
-    quietly build-bench cmake --build --preset release --target bench_kernels
-    exec build/release/bench_kernels
+    quietly build-bench cmake --build --preset release --target heed
+    exec build/release/heed bench
     ;;
 *)
     sed -n '2,/^$/s/^# \{0,1\}//p' "$0"

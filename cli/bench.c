@@ -22,7 +22,7 @@ typedef struct {
 } values_of_bench;
 
 enum { MOST = 200 }; /* times of a line */
-#define SHORT 0.02   /* seconds: what is shorter is run several times in one */
+#define SHORT 0.05   /* seconds: what is shorter is run several times in one */
 enum { LEAST = 3 };  /* times of a line, however long it takes */
 
 double bench_now(void) {
@@ -48,7 +48,8 @@ static double mean_of(const bench_work *work, int64_t calls, heed_error *err) {
 
 /* Runs that make a time long enough; the first runs also warm the caches up. 0: it failed. */
 static int64_t calls_of(const bench_work *work, heed_error *err) {
-    double first = mean_of(work, 1, err), again = first < 0 ? -1 : mean_of(work, 1, err);
+    double first = mean_of(work, 1, err);
+    double again = first < 0 || first > SHORT ? first : mean_of(work, 1, err);
     return again < 0 ? 0 : (int64_t)(SHORT / fmax(again, 1e-7)) + 1;
 }
 

@@ -197,4 +197,16 @@ holds 'its head' "'shape': (3, 8)" "$(head -n 1 vectors.npy | LC_ALL=C tr -d '\0
 "$heed" embed "$golden/embed/max" say.txt --max-tokens 4 >/dev/null 2>cut.err
 holds 'what was cut' 'in all 3 tokens of 3 lines were dropped' "$(cat cut.err)"
 
+# ---- Measuring ----
+
+"$heed" bench --only product/1x,forward-causal --type f32 --seconds 0 -j 2 >bench.txt
+holds 'the ceilings' 'multiply-adds, Gop/s: f32' "$(sed -n 1p bench.txt)"
+holds 'a line' 'product/1x3072x768' "$(sed -n 4p bench.txt)"
+holds 'the same as JSON' '{"line": "ceiling", "isa": "' \
+    "$("$heed" bench --only train/char-128 --seconds 0 --json)"
+expect 'the lines of a word' 2 "$("$heed" bench --list --only prefill | wc -l | tr -d ' ')"
+served=$(printf 'run\nrun\n' | "$heed" bench --serve train/char-128/12x64)
+holds 'what a run costs' '{"operations": ' "$(printf '%s\n' "$served" | sed -n 1p)"
+expect 'seconds, one for each request' 3 "$(printf '%s\n' "$served" | grep -c .)"
+
 exit $bad

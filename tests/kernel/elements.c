@@ -282,11 +282,27 @@ static void test_sums(void **state) {
     for_each_set(check_sums);
 }
 
+/* Probes count operations: twice the rounds, twice as many; F32 is there on every set. */
+static void check_probes(const heed_kernels *k) {
+    assert_non_null(k->probe[HEED_PROBE_F32]);
+    for (int p = 0; p < HEED_PROBES; p++) {
+        if (k->probe[p]) {
+            double one = k->probe[p](100);
+            assert_true(one >= 200 && k->probe[p](200) == 2 * one);
+        }
+    }
+}
+
+static void test_probes(void **state) {
+    (void)state;
+    for_each_set(check_probes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_elements), cmocka_unit_test(test_exp),
         cmocka_unit_test(test_tanh),     cmocka_unit_test(test_known_values),
-        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_sums),     cmocka_unit_test(test_probes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

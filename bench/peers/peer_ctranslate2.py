@@ -1,0 +1,102 @@
+"""CTranslate2: decoders, encoders, translation.
+SPDX-License-Identifier: MIT
+"""
+
+import os
+import time
+
+import models
+
+LENGTH = 25
+THREADS = 1
+
+
+def begin(threads):
+    global THREADS
+    THREADS = threads
+    os.environ["CT2_USE_MKL"] = os.environ.get("CT2_USE_MKL", "1")
+    import ctranslate2  # noqa: F401
+
+
+def opened(kind_of_model, name, kind):
+    import ctranslate2
+
+    return getattr(ctranslate2, kind_of_model)(
+        str(models.ctranslate2(name, kind)),
+        device="cpu",
+        inter_threads=1,
+        intra_threads=THREADS,
+        compute_type={"f32": "float32", "int8": "int8"}[kind],
+    )
+
+
+def tokens(ids):
+    return [models.VOCAB_DUMMY.format(i) for i in ids]
+
+
+def continued(name, kind, rows, fresh):
+    generator = opened("Generator", name, kind)
+    prompt = tokens(7 + 31 * i % 20000 for i in range(rows))
+    first = 0.0
+
+    def seen(step):
+        nonlocal first
+        if step.step == 0:
+            first = time.perf_counter()
+        return False
+
+    def run():
+        start = time.perf_counter()
+        generator.generate_batch(
+            [prompt],
+            max_length=fresh,
+            min_length=fresh,
+            beam_size=1,
+            include_prompt_in_result=False,
+            callback=seen,
+        )
+        return time.perf_counter() - first if fresh > 1 else first - start
+
+    return run
+
+
+def encode(what, kind):
+    name, shape = what.split("/")
+    batch, rows = map(int, shape.split("x"))
+    encoder = opened("Encoder", name, kind)
+    ids = [[(7 + 31 * (i + 5 * j)) % 30000 for i in range(rows)] for j in range(batch)]
+
+    def run():
+        encoder.forward_batch(ids)
+
+    return run
+
+
+def translate(what, kind):
+    name, shape = what.split("/")
+    batch, beams = map(int, shape.split("x"))
+    translator = opened("Translator", name, kind)
+    lines = [
+        tokens(10 + (7 + 31 * i + 977 * j) % 30000 for i in range(LENGTH))
+        for j in range(models.sentences(batch))
+    ]
+
+    def run():
+        translator.translate_batch(
+            lines,
+            max_batch_size=batch,
+            beam_size=beams,
+            min_decoding_length=LENGTH,
+            max_decoding_length=LENGTH,
+        )
+
+    return run
+
+
+def make(line, kind, variant):
+    work, what = line.split("/", 1)
+    if work == "decode":
+        return continued(what, kind, 16, 128)
+    if work == "prefill":
+        return continued(what, kind, 512, 1)
+    return {"encode": encode, "translate": translate}[work](what, kind)
