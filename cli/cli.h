@@ -102,13 +102,25 @@ bool cli_is_folder(const char *path);
 size_t cli_most_bytes(void);
 /* NULL after a complaint. */
 heed_engine *cli_engine(const cli_engine_values *values);
-heed_model *cli_open_model(heed_engine *engine, const char *path);
-heed_model *cli_open_untied(heed_engine *engine, const char *path, bool untie);
-#define CLI_UNTIE_OPTION(type)                                                                     \
+
+/* How a model is opened: the field `open` of a values type. */
+typedef struct {
+    bool untie;
+    cli_whole compute;
+} cli_open_values;
+#define CLI_OPEN_OPTIONS(type)                                                                     \
+    {.name = "untie",                                                                              \
+     .kind = CLI_FLAG,                                                                             \
+     .offset = offsetof(type, open.untie),                                                         \
+     .help = "take the file's output matrix, though config.json says it is the embedding"},        \
     {                                                                                              \
-        .name = "untie", .kind = CLI_FLAG, .offset = offsetof(type, untie),                        \
-        .help = "take the file's output matrix, though config.json says it is the embedding"       \
+        .name = "compute", .kind = CLI_CHOICE, .offset = offsetof(type, open.compute),             \
+        .choices = cli_computes, .value = "HOW", .standard = "kept",                               \
+        .help = "products with weights"                                                            \
     }
+extern const char *const cli_computes[]; /* by heed_compute */
+/* NULL after a complaint. */
+heed_model *cli_open_model(heed_engine *engine, const char *path, const cli_open_values *values);
 /* Reads a file, plain or gz, or standard input for "-" and NULL. False after a complaint. */
 bool cli_read_lines(heed_lines *lines, const char *path);
 /* An empty file to write to; NULL after a complaint. */

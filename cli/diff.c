@@ -8,10 +8,11 @@
 #include <string.h>
 
 typedef struct {
+    cli_open_values open;
     cli_engine_values engine;
     const char *text, *ids;
     cli_number bound;
-    bool all, json, untie;
+    bool all, json;
 } values_of_diff;
 
 static void print_one(const heed_difference *d) {
@@ -116,8 +117,8 @@ static int run(const cli_call *call) {
         return cli_misuse("'heed diff' wants --text TEXT or --ids FILE");
     }
     heed_engine *engine = cli_engine(&v->engine);
-    heed_model *a = engine ? cli_open_untied(engine, call->arg[0], v->untie) : NULL;
-    heed_model *b = a ? cli_open_untied(engine, call->arg[1], v->untie) : NULL;
+    heed_model *a = engine ? cli_open_model(engine, call->arg[0], &v->open) : NULL;
+    heed_model *b = a ? cli_open_model(engine, call->arg[1], &v->open) : NULL;
     int status = b ? with_models(a, b, v) : CLI_INPUT;
     heed_model_free(a);
     heed_model_free(b);
@@ -152,7 +153,7 @@ static const cli_option OPTIONS[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(values_of_diff, json),
      .help = "one JSON object with every value"},
-    CLI_UNTIE_OPTION(values_of_diff),
+    CLI_OPEN_OPTIONS(values_of_diff),
     CLI_ENGINE_OPTIONS(values_of_diff),
     {0},
 };

@@ -11,11 +11,12 @@
 #include <time.h>
 
 typedef struct {
+    cli_open_values open;
     cli_engine_values engine;
     cli_search_values search;
     cli_text_values plain;
     const char *source, *target, *hyp, *against, *output, *tokens, *aligned, *choose;
-    bool lowercase, plus, loss, json, untie;
+    bool lowercase, plus, loss, json;
 } values_of_eval;
 
 /* ---- Texts ---- */
@@ -276,7 +277,7 @@ static int run(const cli_call *call) {
         status = score(NULL, &t, v);
     } else if (ready) {
         heed_engine *engine = cli_engine(&v->engine);
-        heed_model *model = engine ? cli_open_untied(engine, call->arg[0], v->untie) : NULL;
+        heed_model *model = engine ? cli_open_model(engine, call->arg[0], &v->open) : NULL;
         status = model ? with_model(model, &t, v) : CLI_INPUT;
         heed_model_free(model);
         heed_engine_free(engine);
@@ -349,7 +350,7 @@ static const cli_option OPTIONS[] = {
      .help = "loss and perplexity of the references too"},
     CLI_SEARCH_OPTIONS(values_of_eval),
     CLI_TEXT_OPTIONS(values_of_eval),
-    CLI_UNTIE_OPTION(values_of_eval),
+    CLI_OPEN_OPTIONS(values_of_eval),
     {.name = "json",
      .kind = CLI_FLAG,
      .offset = offsetof(values_of_eval, json),

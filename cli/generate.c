@@ -9,10 +9,11 @@
 #include <string.h>
 
 typedef struct {
+    cli_open_values open;
     cli_engine_values engine;
     cli_whole max_new;
     const char *ids;
-    bool json, untie;
+    bool json;
 } values_of_generate;
 
 /* ---- A text as it comes ---- */
@@ -178,7 +179,7 @@ static int run(const cli_call *call) {
     }
     cli_id_lists lists = {0};
     heed_engine *engine = cli_engine(&v->engine);
-    heed_model *model = engine ? cli_open_untied(engine, call->arg[0], v->untie) : NULL;
+    heed_model *model = engine ? cli_open_model(engine, call->arg[0], &v->open) : NULL;
     bool ok = model && read_prompts(model, call, &lists) && continue_all(model, &lists, v);
     cli_free_ids(&lists);
     heed_model_free(model);
@@ -205,7 +206,7 @@ static const cli_option OPTIONS[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(values_of_generate, json),
      .help = "a JSON object for each prompt: prompt_ids, ids, text, log_prob, ended"},
-    CLI_UNTIE_OPTION(values_of_generate),
+    CLI_OPEN_OPTIONS(values_of_generate),
     CLI_ENGINE_OPTIONS(values_of_generate),
     {0},
 };

@@ -29,18 +29,17 @@ size_t cli_most_bytes(void) {
     return heed_machine_bytes() / 16 * 15;
 }
 
-heed_model *cli_open_untied(heed_engine *engine, const char *path, bool untie) {
+const char *const cli_computes[] = {"kept", "float", "int8", NULL};
+
+heed_model *cli_open_model(heed_engine *engine, const char *path, const cli_open_values *values) {
     heed_error err = {0};
-    heed_open_options options = {.untie = untie};
+    heed_open_options options = {.untie = values->untie,
+                                 .compute = (heed_compute)values->compute.value};
     heed_model *model = heed_model_open_with(engine, path, &options, &err);
     if (!model) {
         cli_fail(&err);
     }
     return model;
-}
-
-heed_model *cli_open_model(heed_engine *engine, const char *path) {
-    return cli_open_untied(engine, path, false);
 }
 
 /* All of standard input from malloc; NULL without memory. What could not be read is in ferror. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 typedef struct {
+    cli_open_values open;
     cli_engine_values engine;
     cli_search_values search;
     cli_number limit;
@@ -114,7 +115,7 @@ static int run(const cli_call *call) {
         return cli_misuse("'heed plan' takes KEY=VALUE with a recipe, not with a model");
     }
     heed_engine *engine = cli_engine(&v->engine);
-    heed_model *model = engine ? cli_open_model(engine, call->arg[0]) : NULL;
+    heed_model *model = engine ? cli_open_model(engine, call->arg[0], &v->open) : NULL;
     int status = model ? translating(model, v, limit) : CLI_INPUT;
     heed_model_free(model);
     heed_engine_free(engine);
@@ -135,6 +136,7 @@ static const cli_option OPTIONS[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(values_of_plan, json),
      .help = "one JSON object, in bytes"},
+    CLI_OPEN_OPTIONS(values_of_plan),
     CLI_ENGINE_OPTIONS(values_of_plan),
     {0},
 };

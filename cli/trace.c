@@ -5,6 +5,7 @@
 #include "heed_look.h"
 
 typedef struct {
+    cli_open_values open;
     cli_engine_values engine;
     const char *input, *output;
     bool attention, hidden, grads;
@@ -20,7 +21,7 @@ static int run(const cli_call *call) {
         return CLI_USAGE;
     }
     heed_engine *engine = cli_engine(&v->engine);
-    heed_model *model = engine ? cli_open_model(engine, call->arg[0]) : NULL;
+    heed_model *model = engine ? cli_open_model(engine, call->arg[0], &v->open) : NULL;
     int status = model ? CLI_FINE : CLI_INPUT;
     if (model && !heed_trace(model, v->input, v->output, &options, &err)) {
         status = cli_fail(&err);
@@ -53,6 +54,7 @@ static const cli_option OPTIONS[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(values_of_trace, grads),
      .help = "grad.NAME for each trained tensor of the checkpoint"},
+    CLI_OPEN_OPTIONS(values_of_trace),
     CLI_ENGINE_OPTIONS(values_of_trace),
     {0},
 };

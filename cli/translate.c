@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 typedef struct {
+    cli_open_values open;
     cli_engine_values engine;
     cli_search_values search;
     cli_whole n_best;
@@ -146,7 +147,7 @@ static int run(const cli_call *call) {
         return cli_misuse("FILE and --ids FILE exclude each other");
     }
     heed_engine *engine = cli_engine(&v->engine);
-    heed_model *model = engine ? cli_open_model(engine, call->arg[0]) : NULL;
+    heed_model *model = engine ? cli_open_model(engine, call->arg[0], &v->open) : NULL;
     int status = model ? with_model(model, call) : CLI_INPUT;
     heed_model_free(model);
     heed_engine_free(engine);
@@ -177,6 +178,7 @@ static const cli_option OPTIONS[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(values_of_translate, json),
      .help = "a JSON object a line: ids, text, score, log_prob, ended"},
+    CLI_OPEN_OPTIONS(values_of_translate),
     CLI_ENGINE_OPTIONS(values_of_translate),
     {0},
 };

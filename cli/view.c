@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 typedef struct {
+    cli_open_values open;
     cli_engine_values engine;
     const char *target, *html;
     cli_whole kind, layer, head, width;
@@ -76,7 +77,7 @@ static int view(heed_model *model, const cli_call *call) {
 static int run(const cli_call *call) {
     const values_of_view *v = call->values;
     heed_engine *engine = cli_engine(&v->engine);
-    heed_model *model = engine ? cli_open_model(engine, call->arg[0]) : NULL;
+    heed_model *model = engine ? cli_open_model(engine, call->arg[0], &v->open) : NULL;
     int status = model ? view(model, call) : CLI_INPUT;
     heed_model_free(model);
     heed_engine_free(engine);
@@ -141,6 +142,7 @@ static const cli_option OPTIONS[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(values_of_view, plain),
      .help = "shades of characters even on a terminal"},
+    CLI_OPEN_OPTIONS(values_of_view),
     CLI_ENGINE_OPTIONS(values_of_view),
     {0},
 };

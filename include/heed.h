@@ -169,15 +169,23 @@ HEED_API int heed_utf8_columns(const char *s, size_t n);
 
 /* Opens a folder as transformers writes it: config.json, generation_config.json, model.safetensors
  * or pytorch_model.bin (or their shards), tokenizer.json where there is one; or a GGUF file, or a
- * folder that holds one and no config.json. Weights in float32 stay mapped, others are converted to
- * it. The engine must outlive the model. Missing, unused and mis-shaped tensors are an error that
- * names the first of each and counts them. */
+ * folder that holds one and no config.json. Weights stay mapped as they are; those in fewer bits
+ * are made wider only where they must be. The engine must outlive the model. Missing, unused and
+ * mis-shaped tensors are an error that names the first of each and counts them. */
 typedef struct heed_model heed_model;
 HEED_API heed_model *heed_model_open(heed_engine *engine, const char *path, heed_error *err);
+/* How products with weights are computed when a model is used; training computes in float32. */
+typedef enum {
+    HEED_COMPUTE_KEPT,  /* by the file: numbers of 16 bits are widened, exactly; with quantised
+                           blocks, rows are rounded to 8 bits, block by block */
+    HEED_COMPUTE_FLOAT, /* in float32, whatever the file keeps */
+    HEED_COMPUTE_INT8   /* weights are rounded to 8 bits, column by column, and rows to 8 bits */
+} heed_compute;
 typedef struct {
     bool
         untie; /* a file may hold an output matrix that differs from the embedding which config.json
                    says it is: take both as they are */
+    heed_compute compute;
 } heed_open_options;
 HEED_API heed_model *heed_model_open_with(heed_engine *engine, const char *path,
                                           const heed_open_options *options, heed_error *err);

@@ -63,6 +63,8 @@ typedef struct {
     heed_number *data; /* rows*cols numbers, row-major; NULL until given */
     heed_number *grad; /* sums of gradients; NULL until a training plan is made */
     bool borrowed;     /* data belongs to somebody else (a mapped file) */
+    const void *raw;   /* rows as a file keeps them in fewer bits (heed_weights_keep), or NULL */
+    int type;          /* of raw: a heed_type of the library's own base/dtype.h */
 } heed_weight_entry;
 
 HEED_API heed_weights *heed_weights_new(const heed_host *host, heed_error *err);
@@ -77,6 +79,8 @@ HEED_API bool heed_weights_borrow(heed_weights *w, const char *name, const heed_
 /* Gives the entry memory of its own: copied from `data`, or zeros where data is NULL. */
 HEED_API bool heed_weights_own(heed_weights *w, const char *name, const heed_number *data,
                                heed_error *err);
+/* Sees to it that the entry has `data`, though it was kept in fewer bits. */
+HEED_API bool heed_weights_expand(heed_weights *w, heed_weight_entry *entry, heed_error *err);
 /* Initial values for every entry without data: a function of (seed, name), whatever the order. */
 HEED_API bool heed_weights_init(heed_weights *w, uint64_t seed, heed_error *err);
 /* Sets all gradient sums to zero. */

@@ -9,8 +9,8 @@
 #ifndef HEED_FILE_SAFETENSORS_H
 #define HEED_FILE_SAFETENSORS_H
 
+#include "base/dtype.h"
 #include "base/mem.h"
-#include "file/dtype.h"
 
 enum { HEED_TENSOR_RANK = 8, HEED_TENSOR_HEADER_MAX = 100000000 };
 

@@ -348,6 +348,17 @@ bool heed_is_weight(const heed_build *b, heed_value v) {
     return v.id && !heed_is_absent(v) && heed_slot_at(&b->book, v.id)->source == HEED_FROM_WEIGHT;
 }
 
+heed_type heed_kept_type(const heed_build *b, heed_value v) {
+    if (!heed_is_weight(b, v) || b->book.mode == HEED_TRAIN)
+        return HEED_F32;
+    const heed_weight_entry *e = &b->book.weights->entry[heed_slot_at(&b->book, v.id)->index];
+    return e->raw ? (heed_type)e->type : HEED_F32;
+}
+
+heed_compute heed_build_compute(const heed_build *b) {
+    return b->book.mode == HEED_TRAIN ? HEED_COMPUTE_FLOAT : b->book.weights->compute;
+}
+
 heed_value heed_gradient(heed_build *b, heed_value weight) {
     if (!heed_is_weight(b, weight))
         return heed_refuse(b, HEED_VALUE, "only a weight has a sum of gradients");

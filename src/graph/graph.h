@@ -24,6 +24,7 @@ struct heed_weights {
     heed_map names; /* name -> index */
     heed_weight_entry *entry;
     size_t count, cap;
+    heed_compute compute;
 };
 /* Index of an entry, declared if new; -1 with err where the shape differs or memory fails. */
 int64_t heed_weights_declare(heed_weights *w, const char *name, int64_t rows, int64_t cols,

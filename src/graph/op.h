@@ -7,6 +7,7 @@
 #ifndef HEED_GRAPH_OP_H
 #define HEED_GRAPH_OP_H
 
+#include "base/dtype.h"
 #include "base/thread.h"
 #include "heed_build.h"
 #include "kernel/kernel.h"
@@ -26,6 +27,7 @@ typedef struct {
     void *data;
     int64_t rows, cols;
     uint32_t space; /* 0: none (weights, fixed sizes) */
+    heed_type kept; /* F32: numbers of the engine; else how data is kept, see heed_op.kept */
 } heed_mat;
 
 typedef struct heed_cache_view heed_cache_view;
@@ -82,6 +84,9 @@ typedef struct heed_op {
     size_t (*scratch)(const heed_work *w);
     /* bit i: out 0 may lie where in i lies; it does not where the value is a second input too. */
     uint32_t in_place;
+    /* bit i: input i may be a weight as a file keeps it (heed_mat.kept); other ops get its numbers
+     * as floats, which are made for them when the plan is. */
+    uint32_t kept;
     bool effect; /* writes into an input (a gradient sum): is run although nobody reads an output */
     uint32_t optional; /* bit i: out i is left out (data NULL) where nobody reads it */
     bool passes_ints;  /* integers of out 0 are some of in 0's: limits of the one are the other's */
@@ -125,6 +130,10 @@ void heed_record_effect(heed_build *b, const heed_op *op, const void *attr, size
 /* True where a gradient for v is needed (it depends on a weight or input that wants one). */
 bool heed_wants_grad(const heed_build *b, heed_value v);
 bool heed_is_weight(const heed_build *b, heed_value v);
+/* How a weight is kept: F32 where it has numbers of the engine, and in training. */
+heed_type heed_kept_type(const heed_build *b, heed_value v);
+/* The arithmetic that products with weights are asked for. */
+heed_compute heed_build_compute(const heed_build *b);
 /* The sum of gradients of a weight, as a value that effect nodes add to. */
 heed_value heed_gradient(heed_build *b, heed_value weight);
 /* True where d is the gradient of the plan's loss by itself, 1: the op may form its gradient in its
@@ -150,6 +159,12 @@ uint64_t heed_path_hash(const heed_build *b, const char *name);
 const heed_kernels *heed_build_kernels(const heed_build *b);
 /* The first failure of the recording so far, if any, into err. */
 bool heed_build_check(const heed_build *b, heed_error *err);
+/* Keeps an entry's numbers as they lie in a file, in whole blocks of a type that is a float's but
+ * not F32; raw outlives w. */
+bool heed_weights_keep(heed_weights *w, const char *name, heed_type type, const void *raw,
+                       heed_error *err);
+/* How products with weights are computed from here on; as kept is the default. */
+void heed_weights_compute(heed_weights *w, heed_compute compute);
 const heed_host *heed_engine_host(const heed_engine *engine);
 heed_pool *heed_engine_pool(const heed_engine *engine);
 const heed_kernels *heed_engine_kernels(const heed_engine *engine);

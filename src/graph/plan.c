@@ -241,12 +241,33 @@ static bool make_order(heed_plan *p, bool frozen, heed_error *err) {
 
 /* ---- Weights, gradients, constants ---- */
 
+/* Does a node read this weight's floats? In training all do. */
+static bool needs_floats(const heed_plan *p, const heed_node *n, int i) {
+    const heed_slot *v = n->in[i] == UINT32_MAX ? NULL : heed_slot_at(&p->book, n->in[i]);
+    return v && v->source == HEED_FROM_WEIGHT &&
+           (p->book.mode == HEED_TRAIN || !(n->op->kept >> i & 1));
+}
+
+/* Floats for those who read them, of weights that are kept in fewer bits. */
+static bool expand_weights(heed_plan *p, heed_error *err) {
+    heed_record_book *k = &p->book;
+    for (size_t j = 0; j < k->nodes; j++)
+        for (int i = 0; k->node[j].needed && i < k->node[j].n_in; i++)
+            if (needs_floats(p, &k->node[j], i)) {
+                uint32_t index = heed_slot_at(k, k->node[j].in[i])->index;
+                if (!heed_weights_expand(k->weights, &k->weights->entry[index], err))
+                    return false;
+            }
+    return true;
+}
+
 bool heed_weights_ready(const heed_record_book *k, heed_error *err) {
     for (size_t i = 0; i < k->values; i++) {
         const heed_slot *v = &k->value[i];
-        if (v->source == HEED_FROM_WEIGHT && v->used && !k->weights->entry[v->index].data)
-            return heed_fail(err, HEED_NAME, "weight '%s' has no values yet",
-                             k->weights->entry[v->index].name);
+        const heed_weight_entry *e =
+            v->source == HEED_FROM_WEIGHT && v->used ? &k->weights->entry[v->index] : NULL;
+        if (e && !e->data && !e->raw)
+            return heed_fail(err, HEED_NAME, "weight '%s' has no values yet", e->name);
     }
     return true;
 }
@@ -319,7 +340,8 @@ heed_plan *heed_plan_new(heed_build *b, const heed_plan_options *o, heed_error *
         mark_needed(&p->book);
     fine = fine && make_order(p, o->frozen, err) && heed_lay_out(p, err) &&
            within_limit(p, o->limit, err) &&
-           (p->measured || (make_gradients(&p->book, err) && make_constants(p, err)));
+           (p->measured ||
+            (make_gradients(&p->book, err) && expand_weights(p, err) && make_constants(p, err)));
     if (fine)
         return p;
     heed_plan_free(p);
@@ -337,6 +359,15 @@ void heed_plan_free(heed_plan *p) {
     heed_free(host, p);
 }
 
+/* As floats, as kept, or both. */
+static size_t weight_bytes(const heed_weight_entry *e) {
+    size_t n = (size_t)(e->rows * e->cols), bytes = 0;
+    if (e->raw)
+        bytes =
+            n / (size_t)heed_type_block((heed_type)e->type) * heed_type_bytes((heed_type)e->type);
+    return e->raw && !e->data ? bytes : bytes + n * sizeof(heed_number);
+}
+
 heed_memory heed_plan_memory(const heed_plan *p) {
     const heed_record_book *k = &p->book;
     heed_memory m = {.constants = p->constants,
@@ -350,7 +381,7 @@ heed_memory heed_plan_memory(const heed_plan *p) {
         if (!k->value[i].used)
             continue;
         if (k->value[i].source == HEED_FROM_WEIGHT)
-            m.weights += heed_shape_bytes(k, &k->value[i].shape);
+            m.weights += weight_bytes(&k->weights->entry[k->value[i].index]);
         if (k->value[i].source == HEED_FROM_GRADIENT)
             m.gradients += heed_shape_bytes(k, &k->value[i].shape);
     }

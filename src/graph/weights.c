@@ -121,6 +121,39 @@ bool heed_weights_own(heed_weights *w, const char *name, const heed_number *data
     return true;
 }
 
+bool heed_weights_keep(heed_weights *w, const char *name, heed_type type, const void *raw,
+                       heed_error *err) {
+    heed_weight_entry *e = find_or_fail(w, name, err);
+    if (!e)
+        return false;
+    e->raw = raw;
+    e->type = (int)type;
+    return true;
+}
+
+void heed_weights_compute(heed_weights *w, heed_compute compute) {
+    w->compute = compute;
+}
+
+#ifdef HEED_DOUBLE
+static void widen(const heed_weight_entry *e) {
+    (void)e; /* nothing is read from files here */
+}
+#else
+static void widen(const heed_weight_entry *e) {
+    heed_type_to_f32((heed_type)e->type, e->raw, e->rows * e->cols, e->data);
+}
+#endif
+
+bool heed_weights_expand(heed_weights *w, heed_weight_entry *e, heed_error *err) {
+    if (e->data || !e->raw)
+        return true;
+    if (!heed_weights_own(w, e->name, NULL, err))
+        return false;
+    widen(e);
+    return true;
+}
+
 static void draw(const heed_weight_entry *e, uint64_t seed) {
     heed_random r = {.seed = seed, .stream = heed_hash(e->name, strlen(e->name))};
     double limit = e->init.size * sqrt(6.0 / (double)(e->rows + e->cols));
@@ -146,7 +179,7 @@ static void draw(const heed_weight_entry *e, uint64_t seed) {
 
 bool heed_weights_init(heed_weights *w, uint64_t seed, heed_error *err) {
     for (size_t i = 0; i < w->count; i++) {
-        if (w->entry[i].data)
+        if (w->entry[i].data || w->entry[i].raw)
             continue;
         if (!heed_weights_own(w, w->entry[i].name, NULL, err))
             return false;

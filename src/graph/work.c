@@ -33,7 +33,22 @@ heed_mat heed_mat_of(const heed_plan *p, const heed_session *s, uint32_t id) {
     return (heed_mat){.data = data_of(p, s, v),
                       .rows = rows_of(p, s, &v->shape),
                       .cols = v->shape.cols,
-                      .space = v->shape.extent == HEED_EXTENT_FIXED ? 0 : v->shape.space};
+                      .space = v->shape.extent == HEED_EXTENT_FIXED ? 0 : v->shape.space,
+                      .kept = HEED_F32};
+}
+
+/* An input as its op wants it: kept in fewer bits, where it is a weight that is. */
+static heed_mat input_of(const heed_plan *p, const heed_session *s, const heed_node *n, int i) {
+    heed_mat m = heed_mat_of(p, s, n->in[i]);
+    const heed_slot *v = heed_slot_at(&p->book, n->in[i]);
+    if (v->source != HEED_FROM_WEIGHT || !(n->op->kept >> i & 1))
+        return m;
+    const heed_weight_entry *e = &p->book.weights->entry[v->index];
+    if (e->raw && p->book.mode != HEED_TRAIN) {
+        m.data = (void *)(uintptr_t)e->raw; /* never written */
+        m.kept = (heed_type)e->type;
+    }
+    return m;
 }
 
 void heed_fill_work(heed_work *w, const heed_plan *p, const heed_session *s, uint32_t node) {
@@ -48,7 +63,7 @@ void heed_fill_work(heed_work *w, const heed_plan *p, const heed_session *s, uin
                      .node = node};
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i] != UINT32_MAX)
-            w->in[i] = heed_mat_of(p, s, n->in[i]);
+            w->in[i] = input_of(p, s, n, i);
     for (int i = 0; i < n->n_out; i++) {
         uint32_t id = n->out + (uint32_t)i;
         const heed_slot *v = heed_slot_at(&p->book, id);

@@ -12,6 +12,7 @@
 #include "kernel/simd_elements.h"
 #include "kernel/simd_gemm.h"
 #include "kernel/simd_probe.h"
+#include "kernel/simd_ints.h"
 #include "kernel/simd_rows.h"
 #include "kernel/x86.h"
 
@@ -26,6 +27,7 @@ const char *heed_missing_avx2(void) {
 void heed_kernels_avx2(heed_kernels *k) {
     k->isa = "avx2";
     use_gemm(k);
+    use_ints(k);
     use_attention(k);
     use_attention_back(k);
     use_elements(k);

@@ -12,6 +12,7 @@
 #ifndef HEED_KERNEL_KERNEL_H
 #define HEED_KERNEL_KERNEL_H
 
+#include "base/blocks.h"
 #include "kernel/real.h"
 
 #include <stdbool.h>
@@ -29,6 +30,10 @@ static inline int64_t heed_packed_size(int64_t k, int64_t n, int64_t nr) {
     return heed_panels(n, nr) * nr * k;
 }
 
+/* How the numbers of a packed B are kept. Those of 16 bits are widened, exactly, when they are
+ * read: the product has the bits that it has with the same numbers as floats. */
+typedef enum { HEED_PANELS_REAL, HEED_PANELS_BF16, HEED_PANELS_F16 } heed_panel_kind;
+
 /* For the columns of panels [panel0, panel1):  C = (accumulate ? C : 0) + A B, then + bias[column]
  * where bias is not NULL.
  * A is m x k, element (i, l) at a[i*a_row + l*a_col] (strides in numbers); C is row-major, ldc >=
@@ -38,13 +43,63 @@ typedef struct {
     int64_t m, n, k;
     const heed_real *a;
     int64_t a_row, a_col;
-    const heed_real *packed;
+    const void *packed;
+    heed_panel_kind kind;
     int64_t panel0, panel1;
     heed_real *c;
     int64_t ldc;
     const heed_real *bias; /* n numbers or NULL */
     bool accumulate;
 } heed_gemm;
+
+/* ---- Matrix product with narrow weights ------------------------------------------------------ */
+
+/* B (k x n) as whole numbers in blocks along k (base/blocks.h):
+ * B(l, j) = scale(l / block, j) (q(l, j) - zero) + least(l / block, j). */
+enum { HEED_INT_STEP = 32 }; /* k is filled up to a multiple of it, with numbers that count 0 */
+
+static inline int64_t heed_int_depth(int64_t k) {
+    return (k + HEED_INT_STEP - 1) / HEED_INT_STEP * HEED_INT_STEP;
+}
+static inline int64_t heed_int_blocks(const heed_int_form *f, int64_t k) {
+    return f->block ? heed_int_depth(k) / f->block : 1;
+}
+/* Bytes of a packed panel of nr columns. */
+static inline int64_t heed_int_panel_bytes(const heed_int_form *f, int64_t k, int64_t nr) {
+    int64_t scales = heed_int_blocks(f, k) * (f->half ? 2 : 4) * (f->least ? 2 : 1);
+    return nr * (heed_int_depth(k) * f->bits / 8 + scales);
+}
+
+/* Some columns of B: column j of at most nr has its q at q[j*depth], depth = heed_int_depth(k), and
+ * for block i scale[j*blocks + i] and, where there are leasts, least[j*blocks + i]. */
+typedef struct {
+    int64_t k, columns;
+    const uint8_t *q; /* beyond k anything below 2^bits */
+    const float *scale, *least;
+} heed_int_columns;
+
+/* Rows of A as whole numbers: A(i, l) = scale[i*blocks + l/block] q[i*depth + l], zeros beyond k.
+ * For the sum s of a block's numbers, start is a set's own multiple of it, and part = scale s. */
+typedef struct {
+    int8_t *q;
+    heed_real *scale, *part;
+    int32_t *start;
+} heed_int_rows;
+
+/* C = A B + bias for the columns of panels [panel0, panel1). With dot = sum over a block of
+ * a (q - zero), which is exact, an element is the chain over blocks in order of
+ * c = fma(dot, b_scale a_scale, c)  and, where there are leasts,  c = fma(least, part, c);  then
+ * + bias. The product of scales is rounded. */
+typedef struct {
+    int64_t m, n, k;
+    heed_int_form form;
+    heed_int_rows a;
+    const uint8_t *packed; /* panels of heed_int_panel_bytes each */
+    int64_t panel0, panel1;
+    heed_real *c;
+    int64_t ldc;
+    const heed_real *bias; /* n numbers or NULL */
+} heed_int_gemm;
 
 /* ---- Attention ------------------------------------------------------------------------------ */
 
@@ -141,7 +196,20 @@ typedef struct {
     /* Writes panels [panel0, panel1) of the packed form of B, (l, j) at b[l*b_row + j*b_col]. */
     void (*pack)(int64_t k, int64_t n, const heed_real *b, int64_t b_row, int64_t b_col,
                  int64_t panel0, int64_t panel1, heed_real *packed);
+    /* The same for numbers of 16 bits, whose bits stay what they are. */
+    void (*pack_half)(int64_t k, int64_t n, const uint16_t *b, int64_t b_row, int64_t b_col,
+                      int64_t panel0, int64_t panel1, uint16_t *packed);
     void (*gemm)(const heed_gemm *g); /* |error| <= (k+2) u sum |a b| */
+
+    int64_t int_mr, int_nr; /* tile of the product with whole numbers, as mr and nr */
+    /* Writes one panel; columns that are not there become zeros. */
+    void (*pack_ints)(const heed_int_form *f, const heed_int_columns *b, uint8_t *panel);
+    /* One row of k numbers as heed_int_gemm reads it: scale = max |x| / 127, q = x 127 /
+     * max |x| to the nearest, ties to even; a block with a number that is not finite gets a scale
+     * that is not finite. */
+    void (*quantize)(const heed_int_form *f, int64_t k, const heed_real *x,
+                     const heed_int_rows *row);
+    void (*int_gemm)(const heed_int_gemm *g);
 
     void (*attention)(const heed_attention *a);
     void (*attention_back)(const heed_attention *a);

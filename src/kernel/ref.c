@@ -10,18 +10,36 @@
 
 #include "kernel/isa.h"
 
-enum { NR = 16, STEPS = 8 };
+enum { NR = 16, STEPS = 8, WIDE_ROWS = 8 * STEPS };
 
-static void pack(int64_t k, int64_t n, const heed_real *b, int64_t b_row, int64_t b_col,
-                 int64_t panel0, int64_t panel1, heed_real *packed) {
-    for (int64_t p = panel0; p < panel1; p++) {
-        for (int64_t l = 0; l < k; l++) {
-            for (int64_t j = 0; j < NR; j++) {
-                int64_t column = p * NR + j;
-                packed[(p * k + l) * NR + j] = column < n ? b[l * b_row + column * b_col] : 0;
-            }
-        }
+#define PACK(name, number)                                                                         \
+    static void name(int64_t k, int64_t n, const number *b, int64_t b_row, int64_t b_col,          \
+                     int64_t panel0, int64_t panel1, number *packed) {                             \
+        for (int64_t p = panel0; p < panel1; p++) {                                                \
+            for (int64_t l = 0; l < k; l++) {                                                      \
+                for (int64_t j = 0; j < NR; j++) {                                                 \
+                    int64_t column = p * NR + j;                                                   \
+                    packed[(p * k + l) * NR + j] = column < n ? b[l * b_row + column * b_col] : 0; \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
     }
+PACK(pack, heed_real)
+PACK(pack_half, uint16_t)
+
+/* Rows of a panel, from row l on, as they are or widened. */
+static const heed_real *panel_rows(const heed_gemm *g, int64_t p, int64_t l, int64_t rows,
+                                   heed_real *wide) {
+    int64_t at = (p * g->k + l) * NR;
+    if (g->kind == HEED_PANELS_REAL) {
+        return (const heed_real *)g->packed + at;
+    }
+    const uint16_t *half = (const uint16_t *)g->packed + at;
+    for (int64_t i = 0; i < rows * NR; i++) {
+        wide[i] =
+            g->kind == HEED_PANELS_BF16 ? heed_f32_from_bf16(half[i]) : heed_f32_from_f16(half[i]);
+    }
+    return wide;
 }
 
 /* sum[j] += a row of A times column j of the panel, each a chain in order of l. Eight steps of l
@@ -53,7 +71,13 @@ static void gemm_row(const heed_gemm *g, int64_t i, int64_t p) {
             sum[j] = c[j];
         }
     }
-    add_products(g->k, g->a + i * g->a_row, g->a_col, g->packed + p * NR * g->k, sum);
+    const int64_t most = g->kind == HEED_PANELS_REAL ? g->k : WIDE_ROWS;
+    for (int64_t l = 0; l < g->k; l += most) {
+        heed_real wide[WIDE_ROWS * NR];
+        int64_t rows = g->k - l < most ? g->k - l : most;
+        add_products(rows, g->a + i * g->a_row + l * g->a_col, g->a_col,
+                     panel_rows(g, p, l, rows, wide), sum);
+    }
     for (int64_t j = 0; j < columns; j++) {
         c[j] = g->bias ? sum[j] + g->bias[p * NR + j] : sum[j];
     }
@@ -89,6 +113,7 @@ void heed_kernels_ref(heed_kernels *k) {
     k->mr = 1;
     k->nr = NR;
     k->pack = pack;
+    k->pack_half = pack_half;
     k->gemm = gemm;
     heed_ref_attention(k);
     heed_ref_elements(k);
@@ -97,4 +122,5 @@ void heed_kernels_ref(heed_kernels *k) {
     for (int p = 0; p < HEED_PROBES; p++) {
         k->probe[p] = p == HEED_PROBE_F32 ? probe : NULL;
     }
+    heed_ref_ints(k);
 }

@@ -108,5 +108,6 @@ void heed_ref_attention(heed_kernels *k);
 void heed_ref_elements(heed_kernels *k);
 void heed_ref_rows(heed_kernels *k);
 void heed_ref_drop(heed_kernels *k);
+void heed_ref_ints(heed_kernels *k);
 
 #endif

@@ -33,21 +33,32 @@ typedef struct {
     int64_t depth;
     const float *a;
     int64_t a_row, a_col;
-    const float *b;
-    int64_t b_panel;   /* from panel to panel */
-    const float *soon; /* what will be read as b next, to be fetched meanwhile */
+    const char *b;
+    int64_t b_panel;  /* bytes from panel to panel */
+    const char *soon; /* what will be read as b next, to be fetched meanwhile */
     float *c;
     int64_t ldc;
     bool from_zero;
     const float *bias; /* or NULL */
 } tile_task;
 
+static inline int64_t size_of_kind(heed_panel_kind kind) {
+    return kind == HEED_PANELS_REAL ? (int64_t)sizeof(float) : (int64_t)sizeof(uint16_t);
+}
+
+/* LANES numbers of a panel. */
+WORD vec load_kind(const heed_panel_kind kind, const void *at) {
+    return kind == HEED_PANELS_REAL   ? v_load(at)
+           : kind == HEED_PANELS_BF16 ? v_load_bf16(at)
+                                      : v_load_halves(at);
+}
+
 /* One step of l: sum[r*vectors + v] += a of row r times vector v of b, vectors = 2 panels. */
-WORD void tile_step(const int rows, const int vectors, const float *a, int64_t a_row,
-                    const float *from, int64_t b_panel, vec *sum) {
+WORD void tile_step(const heed_panel_kind kind, const int rows, const int vectors, const float *a,
+                    int64_t a_row, const char *from, int64_t b_panel, vec *sum) {
     vec b[2 * MAX_PANELS];
     for (int v = 0; v < vectors; v++) {
-        b[v] = v_load(from + v / 2 * b_panel + v % 2 * LANES);
+        b[v] = load_kind(kind, from + v / 2 * b_panel + v % 2 * LANES * size_of_kind(kind));
     }
     for (int r = 0; r < rows; r++) {
         vec x = v_set(a[r * a_row]);
@@ -57,7 +68,8 @@ WORD void tile_step(const int rows, const int vectors, const float *a, int64_t a
     }
 }
 
-WORD void run_tile(const int rows, const int vectors, const tile_task *t) {
+WORD void run_tile(const heed_panel_kind kind, const int rows, const int vectors,
+                   const tile_task *t) {
     vec sum[MAX_SUMS];
     for (int r = 0; r < rows; r++) {
         for (int v = 0; v < vectors; v++) {
@@ -67,11 +79,13 @@ WORD void run_tile(const int rows, const int vectors, const tile_task *t) {
     for (int r = 0; r < rows; r++) {
         v_fetch_to_write(t->c + r * t->ldc);
     }
-    const float *a = t->a, *from = t->b, *soon = t->soon;
+    const float *a = t->a;
+    const char *from = t->b, *soon = t->soon;
     const int64_t a_row = t->a_row, a_col = t->a_col, b_panel = t->b_panel;
-    for (int64_t l = t->depth; l > 0; l--, a += a_col, from += NR, soon += NR) {
-        v_fetch(soon);
-        tile_step(rows, vectors, a, a_row, from, b_panel, sum);
+    const int64_t b_row = NR * size_of_kind(kind);
+    for (int64_t l = t->depth; l > 0; l--, a += a_col, from += b_row, soon += b_row) {
+        v_fetch((const float *)(const void *)soon);
+        tile_step(kind, rows, vectors, a, a_row, from, b_panel, sum);
     }
     for (int r = 0; r < rows; r++) {
         for (int v = 0; v < vectors; v++) {
@@ -82,30 +96,39 @@ WORD void run_tile(const int rows, const int vectors, const tile_task *t) {
     }
 }
 
-#define TILE(rows, panels)                                                                         \
-    HEED_TARGET static void tile_##rows##x##panels(const tile_task *t) {                           \
-        run_tile(rows, 2 * panels, t);                                                             \
+#define TILE_OF(kind, name, rows, panels)                                                          \
+    HEED_TARGET static void name##_##rows##x##panels(const tile_task *t) {                         \
+        run_tile(kind, rows, 2 * panels, t);                                                       \
     }
+#define TILE(rows, panels)                                                                         \
+    TILE_OF(HEED_PANELS_REAL, real, rows, panels)                                                  \
+    TILE_OF(HEED_PANELS_BF16, bf16, rows, panels)                                                  \
+    TILE_OF(HEED_PANELS_F16, f16, rows, panels)
 /* clang-format off */
 TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(1, 4) TILE(2, 2) TILE(3, 2)
 #if TILE_ROWS > 6
 TILE(7, 1) TILE(8, 1) TILE(9, 1) TILE(10, 1) TILE(11, 1) TILE(12, 1) TILE(13, 1) TILE(14, 1)
+#define MORE_TILES(kind)                                                                           \
+    kind##_7x1, kind##_8x1, kind##_9x1, kind##_10x1, kind##_11x1, kind##_12x1, kind##_13x1,        \
+    kind##_14x1
+#else
+#define MORE_TILES(kind)
 #endif
+#define NARROW_TILES(kind)                                                                         \
+    {NULL, kind##_1x1, kind##_2x1, kind##_3x1, kind##_4x1, kind##_5x1, kind##_6x1, MORE_TILES(kind)}
+#define WIDE_TILES(kind) {NULL, kind##_1x4, kind##_2x2, kind##_3x2}
+    /* clang-format on */
 
-/* By the number of rows: by one panel, and by as many panels as keep the multipliers busy in spite
- * of their latency. */
-static void (*const NARROW[TILE_ROWS + 1])(const tile_task *) = {
-    NULL, tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1,
-#if TILE_ROWS > 6
-    tile_7x1, tile_8x1, tile_9x1, tile_10x1, tile_11x1, tile_12x1, tile_13x1, tile_14x1,
-#endif
-};
-/* clang-format on */
-static void (*const WIDE[4])(const tile_task *) = {NULL, tile_1x4, tile_2x2, tile_3x2};
+    /* By the kind of panels and the number of rows: by one panel, and by as many panels as keep the
+ * multipliers busy in spite of their latency. */
+    static void (*const NARROW[3][TILE_ROWS + 1])(const tile_task *) = {
+        NARROW_TILES(real), NARROW_TILES(bf16), NARROW_TILES(f16)};
+static void (*const WIDE[3][4])(const tile_task *) = {WIDE_TILES(real), WIDE_TILES(bf16),
+                                                      WIDE_TILES(f16)};
 static const int WIDE_PANELS[4] = {0, 4, 2, 2};
 
 /* A tile of the last panel, some of whose columns are not there. */
-KERNEL void edge_tile(int64_t rows, int64_t columns, const tile_task *t) {
+KERNEL void edge_tile(heed_panel_kind kind, int64_t rows, int64_t columns, const tile_task *t) {
     float c[TILE_ROWS * NR] = {0}, bias[NR] = {0};
     tile_task inner = *t;
     inner.c = c;
@@ -117,7 +140,7 @@ KERNEL void edge_tile(int64_t rows, int64_t columns, const tile_task *t) {
     if (t->bias) {
         inner.bias = memcpy(bias, t->bias, bytes);
     }
-    NARROW[rows](&inner);
+    NARROW[kind][rows](&inner);
     for (int64_t r = 0; r < rows; r++) {
         memcpy(t->c + r * t->ldc, c + r * NR, bytes);
     }
@@ -132,7 +155,8 @@ static inline int64_t tile_start(const block *k, int64_t tile) {
 KERNEL int64_t one_tile(const block *k, int64_t tile, int64_t p, int panels) {
     const heed_gemm *g = k->g;
     int64_t i = tile_start(k, tile), next = tile_start(k, tile + 1), rows = next - i;
-    const float *b = g->packed + (p * g->k + k->l0) * NR;
+    const int64_t row = NR * size_of_kind(g->kind);
+    const char *b = (const char *)g->packed + (p * g->k + k->l0) * row;
     bool more = panels == 1 && next == k->rows && p + 1 < g->panel1;
     tile_task t = {
         .depth = k->depth,
@@ -141,19 +165,19 @@ KERNEL int64_t one_tile(const block *k, int64_t tile, int64_t p, int panels) {
         .a_row = k->copy ? 1 : g->a_row,
         .a_col = k->copy ? LANES : g->a_col,
         .b = b,
-        .b_panel = g->k * NR,
-        .soon = more ? b + g->k * NR : b,
+        .b_panel = g->k * row,
+        .soon = more ? b + g->k * row : b,
         .c = g->c + (k->i0 + i) * g->ldc + p * NR,
         .ldc = g->ldc,
         .from_zero = k->l0 == 0 && !g->accumulate,
         .bias = g->bias && k->l0 + k->depth == g->k ? g->bias + p * NR : NULL,
     };
     if (panels > 1) {
-        WIDE[rows](&t);
+        WIDE[g->kind][rows](&t);
     } else if ((p + 1) * NR <= g->n) {
-        NARROW[rows](&t);
+        NARROW[g->kind][rows](&t);
     } else {
-        edge_tile(rows, g->n - p * NR, &t);
+        edge_tile(g->kind, rows, g->n - p * NR, &t);
     }
     return next;
 }
@@ -218,6 +242,7 @@ static inline void use_gemm(heed_kernels *k) {
     k->mr = TILE_ROWS;
     k->nr = NR;
     k->pack = pack;
+    k->pack_half = pack_half;
     k->gemm = gemm;
 }
 

@@ -58,4 +58,19 @@ KERNEL void pack(int64_t k, int64_t n, const float *b, int64_t b_row, int64_t b_
     }
 }
 
+/* Numbers of 16 bits: eight rows and columns at a time would be faster, but this is done once. */
+static inline void pack_half(int64_t k, int64_t n, const uint16_t *b, int64_t b_row, int64_t b_col,
+                             int64_t panel0, int64_t panel1, uint16_t *packed) {
+    for (int64_t p = panel0; p < panel1; p++) {
+        const uint16_t *from = b + p * NR * b_col;
+        int64_t columns = n - p * NR < NR ? n - p * NR : NR;
+        for (int64_t l = 0; l < k; l++, from += b_row) {
+            uint16_t *to = packed + (p * k + l) * NR;
+            for (int64_t j = 0; j < NR; j++) {
+                to[j] = j < columns ? from[j * b_col] : 0;
+            }
+        }
+    }
+}
+
 #endif

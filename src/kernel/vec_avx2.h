@@ -14,11 +14,12 @@
 #ifdef HEED_SIMDE
 #define SIMDE_ENABLE_NATIVE_ALIASES
 #include <simde/x86/avx2.h>
+#include <simde/x86/f16c.h>
 #include <simde/x86/fma.h>
 #define HEED_TARGET
 #else
 #include <immintrin.h>
-#define HEED_TARGET __attribute__((target("avx2,fma")))
+#define HEED_TARGET __attribute__((target("avx2,fma,f16c")))
 #endif
 
 #define KERNEL HEED_TARGET static inline
@@ -56,6 +57,15 @@ WORD void v_put(float *p, int64_t n, vec x) {
 WORD vec v_load_bytes(const uint8_t *p) {
     return _mm256_cvtepi32_ps(
         _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p)));
+}
+
+/* LANES numbers of binary16; of bfloat16, the upper halves of floats. */
+WORD vec v_load_halves(const void *p) {
+    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
+}
+WORD vec v_load_bf16(const void *p) {
+    ints x = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(x, 16));
 }
 
 /* Asks for the two vectors at p to be brought near; any address will do. */
@@ -259,6 +269,64 @@ WORD void i_interleave(ints word[4]) {
 WORD uint32_t i_at_least(ints x, uint32_t least) {
     ints low = i_set(least), same = _mm256_cmpeq_epi32(_mm256_max_epu32(x, low), x);
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(same));
+}
+
+/* ---- Whole numbers of 8 bits, for products (simd_ints.h) ---- */
+
+WORD ints i_load(const void *p) {
+    return _mm256_loadu_si256((const __m256i *)p);
+}
+/* As v_hold. */
+WORD ints i_hold(ints x) {
+#ifndef HEED_SIMDE
+    __asm__("" : "+x"(x));
+#endif
+    return x;
+}
+WORD vec v_of_ints(ints x) {
+    return _mm256_cvtepi32_ps(x);
+}
+WORD ints i_nearest(vec x) {
+    return _mm256_cvtps_epi32(x);
+}
+WORD ints i_add(ints a, ints b) {
+    return _mm256_add_epi32(a, b);
+}
+WORD ints i_greater(ints a, ints b) { /* of each two */
+    return _mm256_max_epi32(a, b);
+}
+WORD ints i_bits_of(vec x) {
+    return _mm256_castps_si256(x);
+}
+WORD vec v_of_bits(ints x) {
+    return _mm256_castsi256_ps(x);
+}
+WORD void i_put_bytes(int8_t *p, ints x) { /* each lies in -128 ... 127 */
+    __m128i two = _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+    _mm_storel_epi64((__m128i *)(void *)p, _mm_packs_epi16(two, two));
+}
+WORD ints i_low_halves(ints x) {
+    return _mm256_and_si256(x, _mm256_set1_epi8(15));
+}
+WORD ints i_high_halves(ints x) {
+    return _mm256_and_si256(_mm256_srli_epi16(x, 4), _mm256_set1_epi8(15));
+}
+/* What i_dot takes off each of its weights, when i_ready has made them signed: two products of
+ * unsigned ones would overflow their 16 bits. */
+#define DOT_ZERO 128
+WORD ints i_ready(ints w) {
+    return _mm256_xor_si256(w, _mm256_set1_epi8((char)0x80));
+}
+WORD ints sum_pairs(ints sum, ints pairs) {
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+/* sum += in each lane the product of its four weights and of the four bytes of `four`. */
+WORD ints i_dot(ints sum, ints w, ints four) {
+    return sum_pairs(sum, _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(four, w)));
+}
+/* The same for weights of 4 bits, from which nothing is taken off. */
+WORD ints i_dot_small(ints sum, ints w, ints four) {
+    return sum_pairs(sum, _mm256_maddubs_epi16(w, four));
 }
 
 #endif

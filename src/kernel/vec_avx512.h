@@ -12,10 +12,20 @@
 #ifdef HEED_SIMDE
 #define SIMDE_ENABLE_NATIVE_ALIASES
 #include <simde/x86/avx512.h>
+#include <simde/x86/f16c.h>
 #define HEED_TARGET
+
+#include "kernel/simde_avx512.h"
 #else
 #include <immintrin.h>
-#define HEED_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
+#define HEED_AVX512 "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"
+#if defined(HEED_BF16)
+#define HEED_TARGET __attribute__((target(HEED_AVX512 ",avx512vnni,avx512bf16")))
+#elif defined(HEED_VNNI)
+#define HEED_TARGET __attribute__((target(HEED_AVX512 ",avx512vnni")))
+#else
+#define HEED_TARGET __attribute__((target(HEED_AVX512)))
+#endif
 #endif
 
 #define KERNEL HEED_TARGET static inline
@@ -72,6 +82,15 @@ WORD vec v_load_bytes(const uint8_t *p) {
     __m256i low = _mm256_cvtepu8_epi32(bytes),
             high = _mm256_cvtepu8_epi32(_mm_srli_si128(bytes, 8));
     return v_join(_mm256_cvtepi32_ps(low), _mm256_cvtepi32_ps(high));
+}
+
+/* LANES numbers of binary16; of bfloat16, the upper halves of floats. */
+WORD vec v_load_halves(const void *p) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
+}
+WORD vec v_load_bf16(const void *p) {
+    ints x = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(x, 16));
 }
 
 /* Asks for the two vectors at p to be brought near; any address will do. */
@@ -309,5 +328,57 @@ WORD void i_interleave(ints word[4]) {
 WORD uint32_t i_at_least(ints x, uint32_t least) {
     return (uint32_t)_mm512_cmpge_epu32_mask(x, i_set(least));
 }
+
+/* ---- Whole numbers of 8 bits, for products (simd_ints.h): as in vec_avx2.h ---- */
+
+#ifdef HEED_VNNI
+WORD ints i_load(const void *p) {
+    return _mm512_loadu_si512(p);
+}
+/* As v_hold. */
+WORD ints i_hold(ints x) {
+#ifndef HEED_SIMDE
+    __asm__("" : "+v"(x));
+#endif
+    return x;
+}
+WORD vec v_of_ints(ints x) {
+    return _mm512_cvtepi32_ps(x);
+}
+WORD ints i_nearest(vec x) {
+    return _mm512_cvtps_epi32(x);
+}
+WORD ints i_add(ints a, ints b) {
+    return _mm512_add_epi32(a, b);
+}
+WORD ints i_greater(ints a, ints b) {
+    return _mm512_max_epi32(a, b);
+}
+WORD ints i_bits_of(vec x) {
+    return _mm512_castps_si512(x);
+}
+WORD vec v_of_bits(ints x) {
+    return _mm512_castsi512_ps(x);
+}
+WORD void i_put_bytes(int8_t *p, ints x) {
+    _mm_storeu_si128((__m128i *)(void *)p, _mm512_cvtsepi32_epi8(x));
+}
+WORD ints i_low_halves(ints x) {
+    return _mm512_and_si512(x, _mm512_set1_epi8(15));
+}
+WORD ints i_high_halves(ints x) {
+    return _mm512_and_si512(_mm512_srli_epi16(x, 4), _mm512_set1_epi8(15));
+}
+#define DOT_ZERO 0
+WORD ints i_ready(ints w) {
+    return w;
+}
+WORD ints i_dot(ints sum, ints w, ints four) {
+    return _mm512_dpbusd_epi32(sum, w, four);
+}
+WORD ints i_dot_small(ints sum, ints w, ints four) {
+    return i_dot(sum, w, four);
+}
+#endif
 
 #endif

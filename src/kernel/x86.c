@@ -6,6 +6,7 @@
  */
 #include "kernel/x86.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -26,8 +27,8 @@ static uint32_t saved_registers(void) {
 
 const char *heed_x86_lacks_avx2(void) {
     uint32_t a, b, c, d;
-    if (!__get_cpuid(LEAF_FEATURES, &a, &b, &c, &d) || !(c & bit_FMA)) {
-        return "the processor has no FMA";
+    if (!__get_cpuid(LEAF_FEATURES, &a, &b, &c, &d) || !(c & bit_FMA) || !(c & bit_F16C)) {
+        return "the processor has no FMA or no F16C";
     }
     if (!__get_cpuid_count(LEAF_EXTENDED, 0, &a, &b, &c, &d) || !(b & bit_AVX2)) {
         return "the processor has no AVX2";

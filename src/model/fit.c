@@ -7,6 +7,9 @@
  */
 #include "model/family.h"
 
+#include "base/blocks.h"
+#include "graph/op.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -202,9 +205,19 @@ bool heed_model_match(heed_model *m, json_t *list, heed_error *err) {
 
 /* ---- Numbers ---- */
 
+/* Matrices that products may read as they lie: 16 bits, or blocks that no row begins within. */
+static bool can_be_kept(const heed_weight_entry *e, const heed_tensor *t) {
+    heed_int_form form;
+    if (t->type == HEED_F16 || t->type == HEED_BF16)
+        return e->rows > 1 && (uintptr_t)t->data % sizeof(uint16_t) == 0;
+    return heed_block_form(t->type, &form) && e->cols % heed_type_block(t->type) == 0;
+}
+
 static bool take(heed_model *m, heed_weight_entry *e, const heed_tensor *t, heed_error *err) {
     if (t->type == HEED_F32 && (uintptr_t)t->data % sizeof(float) == 0)
         return heed_weights_borrow(m->weights, e->name, t->data, err);
+    if (can_be_kept(e, t))
+        return heed_weights_keep(m->weights, e->name, t->type, t->data, err);
     return heed_weights_own(m->weights, e->name, NULL, err) && heed_tensor_to_f32(t, e->data, err);
 }
 

@@ -115,8 +115,10 @@ heed_model *heed_model_random(heed_engine *engine, const char *config, size_t n,
 heed_model *heed_model_open_with(heed_engine *engine, const char *path,
                                  const heed_open_options *options, heed_error *err) {
     heed_model *m = new_model(engine, err);
-    if (m)
+    if (m) {
         m->untie = options->untie;
+        heed_weights_compute(m->weights, options->compute);
+    }
     if (m && heed_model_read(m, path, err) && heed_model_match(m, NULL, err) &&
         heed_model_take(m, err) && ids_in_vocab(&m->config, err) && tokenizer_fits(m, err))
         return m;

@@ -126,7 +126,8 @@ static bool save_weights(const heed_model *m, const char *folder, heed_error *er
     char path[PATH];
     bool fine = list && heed_join_path(path, sizeof path, folder, "model.safetensors", err);
     for (int64_t i = 0; fine && i < n; i++)
-        fine = describe(m, &region, heed_weights_at(m->weights, i), &list[i], err);
+        fine = heed_weights_expand(m->weights, heed_weights_at(m->weights, i), err) &&
+               describe(m, &region, heed_weights_at(m->weights, i), &list[i], err);
     heed_meta format = {"format", "pt"};
     fine = fine && add_sinusoids(m, &region, list, &n, err) &&
            heed_tensors_write(host, path, list, n, &format, 1, err);

@@ -23,19 +23,38 @@ typedef struct {
     int64_t offset; /* row id + offset */
 } embed_attr;
 
+/* Row `id` of a table that is kept in fewer bits. */
+#ifdef HEED_DOUBLE
+static void widen_row(const heed_mat *table, int64_t id, heed_real *out) {
+    (void)table, (void)id, (void)out; /* nothing is read from files here */
+}
+#else
+static void widen_row(const heed_mat *table, int64_t id, heed_real *out) {
+    size_t bytes =
+        (size_t)(table->cols / heed_type_block(table->kept)) * heed_type_bytes(table->kept);
+    heed_type_to_f32(table->kept, (const char *)table->data + (size_t)id * bytes, table->cols, out);
+}
+#endif
+
 static void copy_rows(void *ctx, int64_t from, int64_t to) {
     const heed_work *w = ctx;
     const embed_attr *a = w->attr;
     int64_t d = w->out[0].cols;
-    const heed_real *table = w->in[0].data;
+    const heed_mat *table = &w->in[0];
     const int32_t *ids = w->in[1].data;
-    heed_real *out = w->out[0].data;
-    for (int64_t r = from; r < to; r++) {
-        const heed_real *row = table + (ids[r] + a->offset) * d;
-        if (a->scale == 1) {
-            memcpy(out + r * d, row, (size_t)d * sizeof *out);
+    heed_real *out = (heed_real *)w->out[0].data + from * d;
+    for (int64_t r = from; r < to; r++, out += d) {
+        int64_t id = ids[r] + a->offset;
+        const heed_real *row = out;
+        if (table->kept != HEED_F32) {
+            widen_row(table, id, out);
         } else {
-            w->kernels->scale(d, (heed_real)a->scale, row, out + r * d);
+            row = (const heed_real *)table->data + id * d;
+        }
+        if (a->scale != 1) {
+            w->kernels->scale(d, (heed_real)a->scale, row, out);
+        } else if (row != out) {
+            memcpy(out, row, (size_t)d * sizeof *out);
         }
     }
 }
@@ -106,7 +125,7 @@ static void grad(heed_build *b, const void *attr, const heed_value *in, const he
     d_in[0] = heed_record(b, &BACK, attr, sizeof(embed_attr), 2, from, 1, &shape);
 }
 
-static const heed_op EMBED = {.name = "embed", .run = run, .grad = grad};
+static const heed_op EMBED = {.name = "embed", .run = run, .grad = grad, .kept = 1u << 0};
 
 static heed_value embed(heed_build *b, heed_value table, heed_value ids, const embed_attr *attr) {
     heed_shape ts = heed_shape_of(b, table), is = heed_shape_of(b, ids);

@@ -15,7 +15,9 @@ enum {
     FEW_NUMBERS = 32768, /* of B in a task with few rows */
     TASKS = 32,          /* enough to share evenly */
     TASK_WORK = 1 << 19, /* multiply-adds below which a task is not cut further */
-    SMALL = 1 << 15      /* multiply-adds that one thread does sooner than two */
+    SMALL = 1 << 15,     /* multiply-adds that one thread does sooner than two */
+    INT_TILES = 16,      /* of whole numbers' rows in a task */
+    INT_WORK = 1 << 18   /* multiply-adds of whole numbers in a task, about */
 };
 
 int64_t heed_packed_cols(const heed_kernels *kernels, int64_t n) {
@@ -26,31 +28,33 @@ int64_t heed_packed_cols(const heed_kernels *kernels, int64_t n) {
 
 typedef struct {
     const heed_kernels *kernels;
-    int64_t k, n, cols, panels, group, groups;
-    const heed_real *b;
-    int64_t b_row, b_col;
-    heed_real *packed;
+    const heed_packing *p;
+    int64_t cols, panels, group, groups;
 } pack_job;
 
 static void pack_task(void *ctx, int64_t i) {
     const pack_job *j = ctx;
+    const heed_packing *p = j->p;
+    const heed_kernels *kernels = j->kernels;
     int64_t row = i / j->groups * HEED_DEPTH, panel = i % j->groups * j->group;
-    j->kernels->pack(heed_min(HEED_DEPTH, j->k - row), j->n, j->b + row * j->b_row, j->b_row,
-                     j->b_col, panel, heed_min(panel + j->group, j->panels),
-                     j->packed + row * j->cols);
+    int64_t depth = heed_min(HEED_DEPTH, p->k - row), end = heed_min(panel + j->group, j->panels);
+    if (p->half) {
+        kernels->pack_half(depth, p->n, (const uint16_t *)p->b + row * p->b_row, p->b_row, p->b_col,
+                           panel, end, (uint16_t *)p->packed + row * j->cols);
+    } else {
+        kernels->pack(depth, p->n, (const heed_real *)p->b + row * p->b_row, p->b_row, p->b_col,
+                      panel, end, (heed_real *)p->packed + row * j->cols);
+    }
 }
 
-void heed_pack_run(const heed_work *w, int64_t k, int64_t n, const heed_real *b, int64_t b_row,
-                   int64_t b_col, heed_real *packed) {
+void heed_pack_run(const heed_work *w, const heed_packing *p) {
     const heed_kernels *kernels = w->kernels;
-    pack_job j = {.kernels = kernels, .k = k, .n = n, .b = b, .b_row = b_row, .b_col = b_col};
-    j.packed = packed;
-    j.panels = heed_panels(n, kernels->nr);
+    pack_job j = {.kernels = kernels, .p = p, .panels = heed_panels(p->n, kernels->nr)};
     j.cols = j.panels * kernels->nr;
     j.group = heed_max(1, COLS / kernels->nr);
     j.groups = heed_panels(j.panels, j.group);
-    int64_t tasks = heed_panels(k, HEED_DEPTH) * j.groups;
-    heed_pool_run(k * n < SMALL ? NULL : w->pool, tasks, pack_task, &j);
+    int64_t tasks = heed_panels(p->k, HEED_DEPTH) * j.groups;
+    heed_pool_run(p->k * p->n < SMALL ? NULL : w->pool, tasks, pack_task, &j);
 }
 
 /* ---- Product ---- */
@@ -59,6 +63,7 @@ typedef struct {
     const heed_kernels *kernels;
     const heed_gemm *g;
     int64_t rows, row_blocks, panels, group, cols;
+    size_t number; /* bytes of one in a panel */
 } gemm_job;
 
 static void gemm_task(void *ctx, int64_t i) {
@@ -74,7 +79,7 @@ static void gemm_task(void *ctx, int64_t i) {
     do {
         part.k = heed_min(HEED_DEPTH, g->k - depth);
         part.a = g->a + row * g->a_row + depth * g->a_col;
-        part.packed = g->packed + depth * j->cols;
+        part.packed = (const char *)g->packed + (size_t)(depth * j->cols) * j->number;
         depth += part.k;
         part.bias = depth == g->k ? g->bias : NULL;
         j->kernels->gemm(&part);
@@ -104,12 +109,55 @@ void heed_gemm_run(const heed_work *w, const heed_gemm *g) {
     const heed_kernels *kernels = w->kernels;
     gemm_job j = {.kernels = kernels, .g = g, .panels = heed_panels(g->n, kernels->nr)};
     j.cols = j.panels * kernels->nr;
+    j.number = g->kind == HEED_PANELS_REAL ? sizeof(heed_real) : sizeof(uint16_t);
     j.rows = TILES * kernels->mr;
     j.row_blocks = heed_panels(g->m, j.rows);
     j.group = group_of(g, kernels->nr, j.panels, heed_min(j.rows, g->m), j.row_blocks);
     int64_t tasks = j.row_blocks * heed_panels(j.panels, j.group);
     bool small = (double)g->m * (double)g->n * (double)g->k < SMALL;
     heed_pool_run(small ? NULL : w->pool, tasks, gemm_task, &j);
+}
+
+/* ---- Product with whole numbers ---- */
+
+typedef struct {
+    const heed_kernels *kernels;
+    const heed_int_gemm *g;
+    int64_t rows, row_blocks, panels, group, depth, blocks;
+} int_job;
+
+static void int_task(void *ctx, int64_t i) {
+    const int_job *j = ctx;
+    heed_int_gemm part = *j->g;
+    int64_t row = i % j->row_blocks * j->rows;
+    part.m = heed_min(j->rows, part.m - row);
+    part.a.q += row * j->depth;
+    part.a.scale += row * j->blocks;
+    part.a.part += row * j->blocks;
+    part.a.start += row * j->blocks;
+    part.c += row * part.ldc;
+    part.panel0 = i / j->row_blocks * j->group;
+    part.panel1 = heed_min(part.panel0 + j->group, j->panels);
+    j->kernels->int_gemm(&part);
+}
+
+void heed_int_gemm_run(const heed_work *w, const heed_int_gemm *g) {
+    if (g->m < 1 || g->n < 1) {
+        return;
+    }
+    const heed_kernels *kernels = w->kernels;
+    int_job j = {.kernels = kernels,
+                 .g = g,
+                 .rows = INT_TILES * kernels->int_mr,
+                 .panels = heed_panels(g->n, kernels->int_nr),
+                 .depth = heed_int_depth(g->k),
+                 .blocks = heed_int_blocks(&g->form, g->k)};
+    j.row_blocks = heed_panels(g->m, j.rows);
+    int64_t panel = heed_max(1, g->k * kernels->int_nr * heed_min(g->m, j.rows));
+    j.group = heed_max(1, INT_WORK / panel);
+    int64_t tasks = j.row_blocks * heed_panels(j.panels, j.group);
+    bool small = (double)g->m * (double)g->n * (double)g->k < 2 * SMALL;
+    heed_pool_run(small ? NULL : w->pool, tasks, int_task, &j);
 }
 
 /* ---- Sums of columns ---- */

@@ -25,13 +25,22 @@ static inline int64_t heed_max(int64_t a, int64_t b) {
 /* n, rounded up to whole panels. */
 int64_t heed_packed_cols(const heed_kernels *kernels, int64_t n);
 
-/* Packs B (k x n; element (l, j) at b[l*b_row + j*b_col]) into k * heed_packed_cols(n) numbers. */
-void heed_pack_run(const heed_work *w, int64_t k, int64_t n, const heed_real *b, int64_t b_row,
-                   int64_t b_col, heed_real *packed);
+/* B (k x n; element (l, j) at b[l*b_row + j*b_col]) into k * heed_packed_cols(n) numbers. */
+typedef struct {
+    int64_t k, n;
+    const void *b;
+    int64_t b_row, b_col;
+    bool half; /* b and packed are numbers of 16 bits, not heed_real */
+    void *packed;
+} heed_packing;
+void heed_pack_run(const heed_work *w, const heed_packing *p);
 
 /* C = (accumulate ? C : 0) + A B + bias over all rows and columns, as tasks of the pool. `packed`
  * is made by heed_pack_run; panel0 and panel1 are not read. */
 void heed_gemm_run(const heed_work *w, const heed_gemm *g);
+
+/* The product with whole numbers; panel0 and panel1 are not read. */
+void heed_int_gemm_run(const heed_work *w, const heed_int_gemm *g);
 
 /* sum[j] += column j of x (rows x n), as tasks. */
 void heed_column_sums_run(const heed_work *w, int64_t rows, int64_t n, const heed_real *x,

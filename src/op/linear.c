@@ -22,14 +22,17 @@
 
 typedef struct {
     bool in_out; /* W is stored k x n */
+    heed_panel_kind kind;
 } product_attr;
 
 /* in: x, packed B, bias or absent; out = x B + bias. */
 static void run_product(const heed_work *w) {
+    const product_attr *a = w->attr;
     const heed_mat *x = &w->in[0], *y = &w->out[0];
     heed_gemm g = {
         .m = x->rows, .n = y->cols, .k = x->cols, .a = x->data, .a_row = x->cols, .a_col = 1};
     g.packed = w->in[1].data;
+    g.kind = a->kind; /* REAL where there are no attributes */
     g.c = y->data;
     g.ldc = y->cols;
     g.bias = w->in[2].data;
@@ -94,7 +97,44 @@ static void grad(heed_build *b, const void *attr, const heed_value *in, const he
     }
 }
 
-static const heed_op PRODUCT = {.name = "product", .run = run_product, .grad = grad};
+/* W itself is there for the backward pass alone, and so it may be kept in any way. */
+static const heed_op PRODUCT = {
+    .name = "product", .run = run_product, .grad = grad, .kept = 1u << 3};
+
+/* ---- With whole numbers: no training ---- */
+
+enum { INT_PACKED = HEED_INT_PARTS, INT_BIAS, INT_INPUTS };
+
+typedef struct {
+    heed_int_form form;
+    int64_t k;
+} int_attr;
+
+/* in: x as whole numbers, packed B, bias or absent */
+static void run_int_product(const heed_work *w) {
+    const int_attr *a = w->attr;
+    const heed_mat *y = &w->out[0];
+    heed_int_gemm g = {.m = y->rows, .n = y->cols, .k = a->k, .form = a->form};
+    g.a = heed_int_rows_at(w->in, 0);
+    g.packed = w->in[INT_PACKED].data;
+    g.c = y->data;
+    g.ldc = y->cols;
+    g.bias = w->in[INT_BIAS].data;
+    heed_int_gemm_run(w, &g);
+}
+static const heed_op INT_PRODUCT = {.name = "product of whole numbers", .run = run_int_product};
+
+static heed_value int_product(heed_build *b, heed_value x, heed_value packed, heed_value bias,
+                              const heed_int_form *form, const heed_shape *out) {
+    int_attr attr = {.form = *form, .k = heed_shape_of(b, x).cols};
+    heed_value q = heed_quantize_rows(b, x, form), in[INT_INPUTS];
+    for (int i = 0; i < HEED_INT_PARTS; i++) {
+        in[i] = heed_output(q, i);
+    }
+    in[INT_PACKED] = packed;
+    in[INT_BIAS] = bias;
+    return heed_record(b, &INT_PRODUCT, &attr, sizeof attr, INT_INPUTS, in, 1, out);
+}
 
 static heed_value product(heed_build *b, heed_value x, heed_value w, heed_value bias, bool in_out) {
     heed_shape xs = heed_shape_of(b, x), ws = heed_shape_of(b, w);
@@ -116,9 +156,13 @@ static heed_value product(heed_build *b, heed_value x, heed_value w, heed_value 
                            "a bias of %" PRId64 " x %" PRId64 " does not fit %" PRId64 " outputs",
                            bs.rows, bs.cols, n);
     }
-    product_attr attr = {.in_out = in_out};
+    heed_pack_way way = heed_pack_way_of(b, w, !in_out);
+    product_attr attr = {.in_out = in_out, .kind = way.kind};
     heed_shape out = heed_like(b, x, n);
     heed_value in[] = {x, heed_pack(b, w, !in_out), bias.id ? bias : heed_absent(), w};
+    if (way.form.bits) {
+        return int_product(b, x, in[1], in[2], &way.form, &out);
+    }
     return heed_record(b, &PRODUCT, &attr, sizeof attr, 4, in, 1, &out);
 }
 

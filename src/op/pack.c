@@ -15,20 +15,52 @@ typedef struct {
 static void run(const heed_work *w) {
     const pack_attr *a = w->attr;
     const heed_mat *m = &w->in[0];
+    heed_packing p = {.k = m->rows, .n = m->cols, .b = m->data, .b_row = m->cols, .b_col = 1};
     if (a->transposed) {
-        heed_pack_run(w, m->cols, m->rows, m->data, 1, m->cols, w->out[0].data);
-    } else {
-        heed_pack_run(w, m->rows, m->cols, m->data, m->cols, 1, w->out[0].data);
+        p = (heed_packing){.k = m->cols, .n = m->rows, .b = m->data, .b_row = 1, .b_col = m->cols};
     }
+    p.half = m->kept != HEED_F32;
+    p.packed = w->out[0].data;
+    heed_pack_run(w, &p);
 }
 
 static const heed_op PACK = {.name = "pack", .run = run};
+static const heed_op PACK_HALF = {.name = "pack 16 bits", .run = run, .kept = 1};
+
+/* More columns of whole numbers than this could overflow a sum of 32 bits. */
+enum { LONGEST_COLUMN = 1 << 16 };
+
+heed_pack_way heed_pack_way_of(const heed_build *b, heed_value m, bool transposed) {
+    heed_pack_way way = {.kind = HEED_PANELS_REAL};
+    heed_type kept = heed_kept_type(b, m);
+    heed_compute compute = heed_build_compute(b);
+    heed_shape shape = heed_shape_of(b, m);
+    int64_t k = transposed ? shape.cols : shape.rows;
+    if (compute == HEED_COMPUTE_INT8 && heed_is_weight(b, m) && k <= LONGEST_COLUMN) {
+        way.form = (heed_int_form){.bits = 8, .zero = 128};
+    } else if (kept == HEED_BF16 || kept == HEED_F16) {
+        way.kind = kept == HEED_BF16 ? HEED_PANELS_BF16 : HEED_PANELS_F16;
+    } else if (compute == HEED_COMPUTE_KEPT && transposed) { /* blocks lie along the sum */
+        heed_block_form(kept, &way.form);
+    }
+    return way;
+}
 
 heed_value heed_pack(heed_build *b, heed_value m, bool transposed) {
     const heed_kernels *kernels = heed_build_kernels(b);
     heed_shape shape = heed_shape_of(b, m);
+    heed_pack_way way = heed_pack_way_of(b, m, transposed);
+    if (way.form.bits) {
+        return heed_pack_ints(b, m, transposed, &way.form);
+    }
     pack_attr attr = {.transposed = transposed};
     heed_shape out = transposed ? heed_fixed(shape.cols, heed_packed_cols(kernels, shape.rows))
                                 : heed_like(b, m, heed_packed_cols(kernels, shape.cols));
-    return heed_record_shared(b, &PACK, &attr, sizeof attr, 1, &m, 1, &out);
+    const heed_op *op = &PACK;
+    if (way.kind != HEED_PANELS_REAL) {
+        op = &PACK_HALF;
+        out.cell = HEED_CELL_BYTE;
+        out.cols *= (int64_t)sizeof(uint16_t);
+    }
+    return heed_record_shared(b, op, &attr, sizeof attr, 1, &m, 1, &out);
 }

@@ -35,9 +35,13 @@ enum {
 };
 enum { LOSS, ROWS, OUTPUTS, DX = OUTPUTS, TRAIN_OUTPUTS };
 
+/* Without training, where W is whole numbers: x as such, too. */
+enum { Q = INPUTS, INT_INPUTS = Q + HEED_INT_PARTS };
+
 typedef struct {
     double smoothing;
     int64_t classes;
+    heed_pack_way way; /* of LOGITS_B */
 } xent_attr;
 
 /* ---- Running ---- */
@@ -90,9 +94,20 @@ static void make_logits(const xent_job *j, int64_t rows) {
     const heed_work *w = j->w;
     const xent_attr *a = w->attr;
     int64_t d = w->in[X].cols;
+    if (a->way.form.bits) {
+        heed_int_gemm g = {.m = rows, .n = a->classes, .k = d, .form = a->way.form};
+        g.a = heed_int_rows_at(&w->in[Q], j->from);
+        g.packed = w->in[LOGITS_B].data;
+        g.c = j->logits;
+        g.ldc = a->classes;
+        g.bias = w->in[BIAS].data;
+        heed_int_gemm_run(w, &g);
+        return;
+    }
     heed_gemm g = {.m = rows, .n = a->classes, .k = d, .a_row = d, .a_col = 1, .c = j->logits};
     g.a = (const heed_real *)w->in[X].data + j->from * d;
     g.packed = w->in[LOGITS_B].data;
+    g.kind = a->way.kind;
     g.ldc = a->classes;
     g.bias = w->in[BIAS].data;
     heed_gemm_run(w, &g);
@@ -112,7 +127,8 @@ static void add_dw(const xent_job *j, int64_t rows) {
     const heed_work *w = j->w;
     int64_t d = w->in[X].cols, classes = w->in[W].rows;
     const heed_real *x = (const heed_real *)w->in[X].data + j->from * d;
-    heed_pack_run(w, rows, d, x, d, 1, j->packed);
+    heed_pack_run(
+        w, &(heed_packing){.k = rows, .n = d, .b = x, .b_row = d, .b_col = 1, .packed = j->packed});
     heed_gemm g = {.m = classes, .n = d, .k = rows, .a = j->logits, .a_row = 1, .a_col = classes};
     g.packed = j->packed;
     g.c = w->in[D_W].data;
@@ -166,7 +182,8 @@ static void grad(heed_build *b, const void *attr, const heed_value *in, const he
     }
 }
 
-static const heed_op XENT = {.name = "cross-entropy", .run = run, .scratch = scratch};
+static const heed_op XENT = {
+    .name = "cross-entropy", .run = run, .scratch = scratch, .kept = 1u << W};
 static const heed_op XENT_TRAIN = {.name = "cross-entropy with gradient",
                                    .run = run,
                                    .grad = grad,
@@ -209,10 +226,18 @@ heed_value heed_xent(heed_build *b, heed_value x, heed_value w, heed_value bias,
                            "label smoothing must be at least 0 and less than 1, not %g", smoothing);
     }
     xent_attr attr = {.smoothing = smoothing, .classes = heed_shape_of(b, w).rows};
+    attr.way = heed_pack_way_of(b, w, true);
     heed_limit_ints(b, labels, 0, attr.classes, IGNORED, "the vocabulary");
     heed_shape out[] = {heed_fixed(1, 1), heed_like(b, x, 1), heed_shape_of(b, x)};
-    heed_value in[TRAIN_INPUTS] = {x, w, bias.id ? bias : heed_absent(), labels,
-                                   heed_pack(b, w, true)};
+    heed_value in[INT_INPUTS] = {x, w, bias.id ? bias : heed_absent(), labels,
+                                 heed_pack(b, w, true)};
+    if (attr.way.form.bits) {
+        heed_value q = heed_quantize_rows(b, x, &attr.way.form);
+        for (int i = 0; i < HEED_INT_PARTS; i++) {
+            in[Q + i] = heed_output(q, i);
+        }
+        return heed_record(b, &XENT, &attr, sizeof attr, INT_INPUTS, in, OUTPUTS, out);
+    }
     if (!heed_build_trains(b)) {
         return heed_record(b, &XENT, &attr, sizeof attr, INPUTS, in, OUTPUTS, out);
     }

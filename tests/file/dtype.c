@@ -1,7 +1,7 @@
 /* Element types: every half, bfloat and 8-bit float against its definition, rounding both ways.
  * SPDX-License-Identifier: MIT
  */
-#include "file/dtype.h"
+#include "base/dtype.h"
 
 #include <math.h>
 

@@ -107,8 +107,8 @@ static void expect_refused(making *k, heed_code code, const char *part) {
 }
 
 static const float *weight(heed_model *m, const char *name) {
-    const heed_weight_entry *e = heed_weights_find(heed_model_weights(m), name);
-    return e ? e->data : NULL;
+    heed_weight_entry *e = heed_weights_find(heed_model_weights(m), name);
+    return e && heed_weights_expand(heed_model_weights(m), e, NULL) ? e->data : NULL;
 }
 
 /* ---- Ties: config.json says that output matrix and embedding are one ---- */

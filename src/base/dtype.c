@@ -5,9 +5,9 @@
  * 754-2008 (binary16); Micikevicius et al. 2022 (E4M3 without infinities, E5M2).
  * SPDX-License-Identifier: MIT
  */
-#include "file/dtype.h"
+#include "base/dtype.h"
 
-#include "file/dequant.h"
+#include "base/blocks.h"
 
 #include <math.h>
 #include <string.h>
@@ -69,8 +69,16 @@ static float ieee_float(uint32_t bits, int e, int m) {
     return bits >> (e + m) & 1 ? -INFINITY : INFINITY;
 }
 
+/* Shifted into a float's places, a finite one is 2^112 times too small. */
 float heed_f32_from_f16(uint16_t h) {
-    return ieee_float(h, 5, 10);
+    uint32_t rest = h & 0x7fffu, bits = rest << 13;
+    float x;
+    if (rest >= 0x7c00)
+        bits |= 0x7f800000;
+    memcpy(&x, &bits, sizeof x);
+    if (rest < 0x7c00)
+        x *= 0x1p112f;
+    return h & 0x8000 ? -x : x;
 }
 
 static float from_e5m2(uint8_t b) {
@@ -144,11 +152,8 @@ HEED_READER(i64_from_u64, uint64_t, int64_t, (int64_t)v)
 HEED_READER(i64_from_i64, int64_t, int64_t, v)
 
 static void (*const to_f32[HEED_TYPE_COUNT])(const unsigned char *, int64_t, float *) = {
-    [HEED_F32] = f32_from_f32,    [HEED_F64] = f32_from_f64,      [HEED_F16] = f32_from_f16,
-    [HEED_BF16] = f32_from_bf16,  [HEED_F8_E5M2] = f32_from_e5m2, [HEED_F8_E4M3] = f32_from_e4m3,
-    [HEED_Q4_0] = heed_from_q4_0, [HEED_Q4_1] = heed_from_q4_1,   [HEED_Q5_0] = heed_from_q5_0,
-    [HEED_Q5_1] = heed_from_q5_1, [HEED_Q8_0] = heed_from_q8_0,   [HEED_Q4_K] = heed_from_q4_k,
-    [HEED_Q5_K] = heed_from_q5_k, [HEED_Q6_K] = heed_from_q6_k,
+    [HEED_F32] = f32_from_f32,   [HEED_F64] = f32_from_f64,      [HEED_F16] = f32_from_f16,
+    [HEED_BF16] = f32_from_bf16, [HEED_F8_E5M2] = f32_from_e5m2, [HEED_F8_E4M3] = f32_from_e4m3,
 };
 
 static void (*const to_i64[HEED_TYPE_COUNT])(const unsigned char *, int64_t, int64_t *) = {
@@ -158,13 +163,17 @@ static void (*const to_i64[HEED_TYPE_COUNT])(const unsigned char *, int64_t, int
 };
 
 bool heed_type_is_float(heed_type type) {
-    return to_f32[type] != NULL;
+    heed_int_form form;
+    return to_f32[type] || heed_block_form(type, &form);
 }
 
 bool heed_type_to_f32(heed_type type, const void *data, int64_t n, float *out) {
-    if (!to_f32[type])
+    if (!heed_type_is_float(type))
         return false;
-    to_f32[type](data, n, out);
+    if (to_f32[type])
+        to_f32[type](data, n, out);
+    else
+        heed_blocks_to_f32(type, data, n, out);
     return true;
 }
 

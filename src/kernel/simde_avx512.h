@@ -1,0 +1,32 @@
+/* simde_avx512.h: words of AVX-512 that the emulation of the tests lacks, made of halves.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef HEED_KERNEL_SIMDE_AVX512_H
+#define HEED_KERNEL_SIMDE_AVX512_H
+#ifdef HEED_SIMDE
+
+#include <simde/x86/avx512.h>
+#include <simde/x86/f16c.h>
+
+static inline __m512 heed_512_floats(__m256 low, __m256 high) {
+    return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+}
+static inline __m512i heed_512_ints(__m256i low, __m256i high) {
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+#define _mm512_cvtph_ps(x)                                                                         \
+    heed_512_floats(_mm256_cvtph_ps(_mm256_castsi256_si128(x)),                                    \
+                    _mm256_cvtph_ps(_mm256_extracti128_si256(x, 1)))
+#define _mm512_cvtepu16_epi32(x)                                                                   \
+    heed_512_ints(_mm256_cvtepu16_epi32(_mm256_castsi256_si128(x)),                                \
+                  _mm256_cvtepu16_epi32(_mm256_extracti128_si256(x, 1)))
+#define _mm512_cvtepi32_ps(x)                                                                      \
+    heed_512_floats(_mm256_cvtepi32_ps(_mm512_castsi512_si256(x)),                                 \
+                    _mm256_cvtepi32_ps(_mm512_extracti64x4_epi64(x, 1)))
+#define _mm512_cvtps_epi32(x)                                                                      \
+    heed_512_ints(                                                                                 \
+        _mm256_cvtps_epi32(_mm512_castps512_ps256(x)),                                             \
+        _mm256_cvtps_epi32(_mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(x), 1))))
+
+#endif
+#endif
