@@ -97,6 +97,11 @@ typedef struct {
  * column). Decoder inputs that are absent are the labels shifted right, -100 replaced by the
  * padding id. Rows at padding are zeros. loss is the mean over labels other than -100 whose row is
  * real; gradients are of that mean, without dropout.
+ *   Labels of a class that tells of whole sequences: labels (one integer each, or numbers where the
+ * model has several labels at once or numbers to tell); of one that finds answers:
+ * start_positions and end_positions (columns; behind the rows: none), and start_logits and
+ * end_logits come out, the softmax being over real rows; of one that chooses: input_ids and masks
+ * are questions x choices x length, labels one for each question.
  *   In, for encoders of pictures: pixel_values (pictures x channels x height x width, scaled as the
  * model's image processor does), labels (one for each). All pictures of a run have one size; where
  * it is not that of config.json, positions are resized as transformers does it (ViT and DeiT: with

@@ -211,8 +211,15 @@ HEED_API heed_value heed_xent(heed_build *b, heed_value x, heed_value w, heed_va
 HEED_API heed_value heed_xent_rows(heed_build *b, heed_value loss);
 
 /* Cross-entropy of yes or no: z R x 1, the logit of yes, labels R x 1 of 0 and 1 -> the loss summed
- * over rows (1 x 1), and heed_xent_rows(loss). A label of -100: 0 and no gradient. */
+ * over rows (1 x 1), and heed_xent_rows(loss). A label of -100: 0 and no gradient. Or several such
+ * questions beside each other: z R x L, labels R x L numbers, each 0 to 1. */
 HEED_API heed_value heed_binary_xent(heed_build *b, heed_value z, heed_value labels);
+
+/* Cross-entropy of one row chosen among those of its sequence (group 0) or of `group` rows in
+ * order: z R x 1, its logit, marks R x 1, 1 at the row that is right, else 0 -> the loss summed
+ * over sequences or groups (1 x 1), and heed_xent_rows(loss): that of each at its first row. Of
+ * several marks the first counts; without one there is no loss and no gradient. */
+HEED_API heed_value heed_choice_xent(heed_build *b, heed_value z, heed_value marks, int64_t group);
 
 /* Sum of all elements, 1 x 1: a loss for checks. */
 HEED_API heed_value heed_sum(heed_build *b, heed_value x);

@@ -31,7 +31,8 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 import family_cases
-import family_cases_pairs  # noqa: F401 (adds its cases)
+import family_cases_heads  # noqa: F401 (adds its cases)
+import family_cases_pairs  # noqa: F401
 
 OUT = pathlib.Path(__file__).parent.parent / "tests/golden/families"
 LISTS = (
@@ -43,7 +44,8 @@ LISTS = (
     "decoder_attentions",
     "cross_attentions",
 )
-VALUES = ("logits", "last_hidden_state", "pooler_output", "encoder_last_hidden_state")
+VALUES = ("logits", "start_logits", "end_logits", "last_hidden_state", "pooler_output",
+          "encoder_last_hidden_state")
 
 
 def softmax_in_double(values, dim=-1, dtype=None, **_):
@@ -102,6 +104,8 @@ def real_rows(inputs):
     """(of the encoder or the only stack, of the decoder), as booleans."""
     first = inputs.get("attention_mask")
     second = inputs.get("decoder_attention_mask")
+    if first is not None and first.dim() == 3:
+        first = first.flatten(0, 1)  # choices are run as sequences of a batch
     return (
         None if first is None else first.bool(),
         None if second is None else second.bool(),
@@ -132,10 +136,12 @@ def counted_labels(case, inputs):
     labels = inputs["labels"].clone()
     rows, decoder_rows = real_rows(inputs)
     rows = decoder_rows if case["kind"] == "both" else rows
+    if labels.is_floating_point():
+        return labels.double()
     if labels.dim() < 2 or rows is None:
         return labels
     labels[~rows] = -100
-    if case["kind"] == "decoder":
+    if case["kind"] == "decoder" and not case["class"].endswith("TokenClassification"):
         labels[:, 1:][~rows[:, :-1]] = -100
     return labels
 
@@ -166,6 +172,8 @@ def run(case, model, inputs):
                    output_attentions=True)
     rows, decoder_rows = real_rows(inputs)
     values = {name: result[name] for name in VALUES if result.get(name) is not None}
+    if "prediction_logits" in result:  # of two heads the one that heed has
+        values["logits"] = result["prediction_logits"]
     for part in LISTS:
         for i, value in enumerate(result.get(part) or ()):
             values[f"{part}.{i}"] = value

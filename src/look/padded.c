@@ -8,26 +8,32 @@
 #include <inttypes.h>
 #include <string.h>
 
-int64_t *heed_padded_ints(const heed_host *host, const heed_tensors *file, const char *name,
-                          int64_t *batch, int64_t *width, heed_error *err) {
-    const heed_tensor *t = heed_tensors_find(file, name);
+static bool shaped(const heed_tensor *t, const int64_t *choices, int64_t batch, int64_t width,
+                   heed_error *err) {
+    int64_t several = choices ? t->dim[1] : 1;
     char shape[180];
-    if (!t) {
-        return NULL;
-    }
-    if (t->rank != 2 || (*batch && (t->dim[0] != *batch || t->dim[1] != *width))) {
-        if (*batch) {
-            heed_fail(err, HEED_SHAPE, "'%s' is %s, wanted (%" PRId64 ",%" PRId64 ")", name,
-                      heed_tensor_shape(t, shape), *batch, *width);
-        } else {
-            heed_fail(err, HEED_SHAPE, "'%s' is %s, wanted two dimensions: batch and length", name,
-                      heed_tensor_shape(t, shape));
-        }
-        return NULL;
-    }
-    if (t->dim[0] < 1 || t->dim[1] < 1) {
-        heed_fail(err, HEED_SHAPE, "'%s' is %s, so there is nothing to run", name,
-                  heed_tensor_shape(t, shape));
+    heed_tensor_shape(t, shape);
+    if (t->rank != (choices ? 3 : 2))
+        return heed_fail(err, HEED_SHAPE, "'%s' is %s, wanted %s", t->name, shape,
+                         choices ? "three dimensions: questions, choices and length"
+                                 : "two dimensions: batch and length");
+    for (int i = 0; i < t->rank; i++)
+        if (t->dim[i] < 1)
+            return heed_fail(err, HEED_SHAPE, "'%s' is %s, so there is nothing to run", t->name,
+                             shape);
+    if (!batch || (t->dim[0] * several == batch && t->dim[t->rank - 1] == width))
+        return true;
+    if (!choices)
+        return heed_fail(err, HEED_SHAPE, "'%s' is %s, wanted (%" PRId64 ",%" PRId64 ")", t->name,
+                         shape, batch, width);
+    return heed_fail(err, HEED_SHAPE, "'%s' is %s, wanted (%" PRId64 ",%" PRId64 ",%" PRId64 ")",
+                     t->name, shape, batch / *choices, *choices, width);
+}
+
+int64_t *heed_padded_ints(const heed_host *host, const heed_tensors *file, const char *name,
+                          int64_t *choices, int64_t *batch, int64_t *width, heed_error *err) {
+    const heed_tensor *t = heed_tensors_find(file, name);
+    if (!t || !shaped(t, choices, *batch, *width, err)) {
         return NULL;
     }
     int64_t *out = heed_alloc(host, (size_t)heed_tensor_elements(t), sizeof *out, err);
@@ -35,8 +41,11 @@ int64_t *heed_padded_ints(const heed_host *host, const heed_tensors *file, const
         heed_free(host, out);
         return NULL;
     }
-    *batch = t->dim[0];
-    *width = t->dim[1];
+    if (choices) {
+        *choices = t->dim[1];
+    }
+    *batch = t->dim[0] * (choices ? t->dim[1] : 1);
+    *width = t->dim[t->rank - 1];
     return out;
 }
 

@@ -16,9 +16,10 @@ typedef struct {
 } heed_padded;
 
 /* A tensor of integers, batch x width as an int64_t each; NULL where it is absent (with no error)
- * or has another shape (with one). batch 0: any. Free with heed_free. */
+ * or has another shape (with one). batch 0: any. choices not NULL: the tensor is questions x
+ * choices x width, and a batch is of both. Free with heed_free. */
 int64_t *heed_padded_ints(const heed_host *host, const heed_tensors *file, const char *name,
-                          int64_t *batch, int64_t *width, heed_error *err);
+                          int64_t *choices, int64_t *batch, int64_t *width, heed_error *err);
 /* A tensor of `batch` integers, as above. */
 int64_t *heed_padded_list(const heed_host *host, const heed_tensors *file, const char *name,
                           int64_t batch, heed_error *err);

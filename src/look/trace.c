@@ -31,7 +31,9 @@ static bool plan(heed_trace_run *t, heed_error *err) {
         return false;
     bool head = t->config->head != HEED_HEAD_NONE;
     heed_want want = {.logits = head,
-                      .loss = t->labels != NULL,
+                      .loss = t->loss,
+                      .numbers = t->floats,
+                      .choices = t->choices,
                       .no_dropout = true,
                       .grid = {t->grid[0], t->grid[1]}};
     t->value = heed_model_record(t->model, b, &want);
@@ -67,7 +69,7 @@ static bool fill(heed_trace_run *t, const heed_trace_input *in, heed_error *err)
         if (id < INT32_MIN || id > INT32_MAX)
             return heed_fail(err, HEED_VALUE, "%s hold %" PRId64, in->name, id);
         out[r] = (int32_t)id;
-        t->counted += in->cell == t->labels && id != -100;
+        t->counted += in->label && id != in->idle;
     }
     return true;
 }
@@ -92,6 +94,9 @@ static bool run(heed_trace_run *t, heed_error *err) {
             return false;
     if (t->patches)
         fill_patches(t);
+    if (t->numbers)
+        memcpy(heed_numbers(t->session, "labels"), t->numbers,
+               (size_t)t->n_numbers * sizeof *t->numbers);
     if (t->options->grads)
         heed_weights_zero_grad(heed_model_weights(t->model));
     return heed_run(t->session, err);
@@ -113,5 +118,6 @@ bool heed_trace(heed_model *model, const char *input, const char *output,
     for (int i = 0; i < t.inputs; i++)
         heed_free(t.host, t.input[i].cell);
     heed_free(t.host, t.patches);
+    heed_free(t.host, t.numbers);
     return ok;
 }

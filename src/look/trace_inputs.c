@@ -10,7 +10,13 @@ heed_padded *heed_trace_side(heed_trace_run *t) {
 }
 
 void heed_trace_add(heed_trace_run *t, const char *name, const heed_padded *side, int64_t *cell) {
-    t->input[t->inputs++] = (heed_trace_input){name, side, cell};
+    t->input[t->inputs++] = (heed_trace_input){name, side, cell, false, 0};
+}
+
+void heed_trace_add_labels(heed_trace_run *t, const char *name, const heed_padded *side,
+                           int64_t *cell, int64_t idle) {
+    t->input[t->inputs++] = (heed_trace_input){name, side, cell, true, idle};
+    t->loss = true;
 }
 
 /* Tensors of batch x width that come along with the ids of one side. */
@@ -18,6 +24,14 @@ typedef struct {
     int64_t batch, width;
     int64_t *ids, *mask, *positions;
 } cells;
+
+/* A tensor of batch x width; where sequences are choices, of questions x choices x width. */
+static int64_t *read_cells(heed_trace_run *t, const heed_tensors *file, const char *name, cells *c,
+                           heed_error *err) {
+    bool several = t->config->head == HEED_HEAD_CHOICE;
+    return heed_padded_ints(t->host, file, name, several ? &t->choices : NULL, &c->batch, &c->width,
+                            err);
+}
 
 static void free_cells(heed_trace_run *t, cells *c) {
     heed_free(t->host, c->mask);
@@ -63,12 +77,12 @@ static bool make_side(heed_trace_run *t, heed_padded *side, cells *c, heed_error
 static bool read_ids(heed_trace_run *t, const heed_tensors *file, heed_padded *side, cells *c,
                      heed_error *err) {
     heed_error inner = {0};
-    c->ids = heed_padded_ints(t->host, file, "input_ids", &c->batch, &c->width, &inner);
+    c->ids = read_cells(t, file, "input_ids", c, &inner);
     if (!c->ids && !inner.code)
         return heed_fail(err, HEED_NAME, "there is no tensor 'input_ids'");
     heed_trace_add(t, "input_ids", side, c->ids);
-    c->mask = heed_padded_ints(t->host, file, "attention_mask", &c->batch, &c->width, &inner);
-    c->positions = heed_padded_ints(t->host, file, "position_ids", &c->batch, &c->width, &inner);
+    c->mask = read_cells(t, file, "attention_mask", c, &inner);
+    c->positions = read_cells(t, file, "position_ids", c, &inner);
     if (!inner.code)
         make_side(t, side, c, &inner);
     return !inner.code || heed_fail(err, inner.code, "%s", inner.text);
@@ -86,47 +100,68 @@ static int64_t begin(const heed_trace_run *t, const int64_t *label, int64_t widt
     return tokens ? label[tokens - 1] : pad; /* padding stands behind the tokens */
 }
 
-/* The labels shifted right. */
-static int64_t *shift_right(heed_trace_run *t, int64_t batch, int64_t width, heed_error *err) {
+/* Labels, or the ids of the source, shifted right. */
+static int64_t *shift_right(heed_trace_run *t, const int64_t *from, int64_t batch, int64_t width,
+                            heed_error *err) {
     int64_t *ids = heed_alloc(t->host, (size_t)(batch * width), sizeof *ids, err);
     for (int64_t i = 0; ids && i < batch * width; i++) {
-        int64_t before = i % width ? t->labels[i - 1] : begin(t, t->labels + i, width);
+        int64_t before = i % width ? from[i - 1] : begin(t, from + i, width);
         ids[i] = before == -100 ? t->config->pad : before;
     }
     return ids;
 }
 
-static bool read_decoder_ids(heed_trace_run *t, const heed_tensors *file, int64_t wanted, cells *c,
-                             heed_error *err) {
+/* Ids that the file leaves out: of a text that is to be written, from its labels; of one that is
+ * classified, the same as the encoder's. */
+static bool make_decoder_ids(heed_trace_run *t, const cells *source, cells *c, heed_error *err) {
+    const int64_t *from = t->labels;
+    if (t->config->head == HEED_HEAD_SEQUENCES || t->config->head == HEED_HEAD_SPAN) {
+        from = source->ids;
+        c->batch = source->batch;
+        c->width = source->width;
+    }
+    if (!from)
+        return heed_fail(err, HEED_NAME, "there is neither 'decoder_input_ids' nor 'labels'");
+    c->ids = shift_right(t, from, c->batch, c->width, err);
+    return c->ids != NULL;
+}
+
+static bool read_answers(heed_trace_run *t, const heed_tensors *file, const cells *c,
+                         heed_error *err) {
+    if (t->config->head == HEED_HEAD_SEQUENCES)
+        return heed_trace_read_each(t, file, c->batch, err);
+    if (t->config->head == HEED_HEAD_CHOICE)
+        return heed_trace_read_choice(t, file, c->batch, err);
+    return t->config->head != HEED_HEAD_SPAN ||
+           heed_trace_read_span(t, file, heed_trace_side(t), c->batch, c->width, err);
+}
+
+static bool read_decoder_ids(heed_trace_run *t, const heed_tensors *file, const cells *source,
+                             cells *c, heed_error *err) {
     heed_error inner = {0};
-    bool rows = t->config->head == HEED_HEAD_VOCAB, each = t->config->head == HEED_HEAD_SEQUENCES;
-    if (rows)
-        t->labels = heed_padded_ints(t->host, file, "labels", &c->batch, &c->width, &inner);
-    c->ids = heed_padded_ints(t->host, file, "decoder_input_ids", &c->batch, &c->width, &inner);
-    if (!c->ids && t->labels && !inner.code)
-        c->ids = shift_right(t, c->batch, c->width, &inner);
-    if (each && c->ids)
-        t->labels = heed_padded_list(t->host, file, "labels", c->batch, &inner);
+    if (t->config->head == HEED_HEAD_VOCAB)
+        t->labels = read_cells(t, file, "labels", c, &inner);
     if (t->labels)
-        heed_trace_add(t, "labels", rows ? &t->target : NULL, t->labels);
+        heed_trace_add_labels(t, "labels", &t->target, t->labels, -100);
+    c->ids = inner.code ? NULL : read_cells(t, file, "decoder_input_ids", c, &inner);
+    if (!c->ids && !inner.code)
+        make_decoder_ids(t, source, c, &inner);
     heed_trace_add(t, "decoder_input_ids", &t->target, c->ids);
-    c->mask =
-        heed_padded_ints(t->host, file, "decoder_attention_mask", &c->batch, &c->width, &inner);
+    if (!inner.code)
+        c->mask = read_cells(t, file, "decoder_attention_mask", c, &inner);
     if (inner.code)
         return heed_fail(err, inner.code, "%s", inner.text);
-    if (!c->ids)
-        return heed_fail(err, HEED_NAME, "there is neither 'decoder_input_ids' nor 'labels'");
-    return c->batch == wanted ||
+    return c->batch == source->batch ||
            heed_fail(err, HEED_SHAPE,
-                     "input_ids has a batch of %" PRId64 ", the decoder's %" PRId64, wanted,
+                     "input_ids has a batch of %" PRId64 ", the decoder's %" PRId64, source->batch,
                      c->batch);
 }
 
 static bool read_both(heed_trace_run *t, const heed_tensors *file, heed_error *err) {
     cells source = {0}, target = {0};
     bool ok = read_ids(t, file, &t->source, &source, err) &&
-              read_decoder_ids(t, file, source.batch, &target, err) &&
-              make_side(t, &t->target, &target, err);
+              read_decoder_ids(t, file, &source, &target, err) &&
+              read_answers(t, file, &target, err) && make_side(t, &t->target, &target, err);
     free_cells(t, &source);
     free_cells(t, &target);
     return ok;
@@ -142,19 +177,19 @@ static void shift_left(heed_trace_run *t, const cells *c) {
     }
 }
 
+/* Labels of rows. */
 static bool read_labels(heed_trace_run *t, const heed_tensors *file, heed_padded *side, cells *c,
                         heed_error *err) {
     heed_error inner = {0};
-    bool each = t->config->head == HEED_HEAD_SEQUENCES;
-    if (t->config->head == HEED_HEAD_NONE)
-        return true;
-    t->labels = each ? heed_padded_list(t->host, file, "labels", c->batch, &inner)
-                     : heed_padded_ints(t->host, file, "labels", &c->batch, &c->width, &inner);
+    heed_head head = t->config->head;
+    if (head != HEED_HEAD_VOCAB && head != HEED_HEAD_ROWS && head != HEED_HEAD_MARKS)
+        return read_answers(t, file, c, err);
+    t->labels = read_cells(t, file, "labels", c, &inner);
     if (inner.code)
         return heed_fail(err, inner.code, "%s", inner.text);
     if (t->labels)
-        heed_trace_add(t, "labels", each ? NULL : side, t->labels);
-    if (t->labels && t->config->kind == HEED_DECODER && !each)
+        heed_trace_add_labels(t, "labels", side, t->labels, -100);
+    if (t->labels && t->config->kind == HEED_DECODER && head == HEED_HEAD_VOCAB)
         shift_left(t, c);
     return true;
 }
@@ -165,8 +200,7 @@ static bool read_types(heed_trace_run *t, const heed_tensors *file, heed_padded 
     heed_error inner = {0};
     if (!t->config->types)
         return true;
-    int64_t *types =
-        heed_padded_ints(t->host, file, "token_type_ids", &c->batch, &c->width, &inner);
+    int64_t *types = read_cells(t, file, "token_type_ids", c, &inner);
     if (!types && !inner.code)
         types = heed_alloc(t->host, (size_t)(c->batch * c->width), sizeof *types, &inner);
     heed_trace_add(t, "token_type_ids", side, types);
@@ -191,8 +225,9 @@ bool heed_trace_read(heed_trace_run *t, const char *path, heed_error *err) {
               : both              ? read_both(t, file, err)
                                   : read_one(t, file, err);
     heed_tensors_free(file);
-    if (ok && t->options->grads && !t->labels)
-        ok = heed_fail(err, HEED_NAME, "gradients want 'labels'");
+    if (ok && t->options->grads && !t->loss)
+        ok = heed_fail(err, HEED_NAME, "gradients want '%s'",
+                       t->config->head == HEED_HEAD_SPAN ? "start_positions" : "labels");
     if (!ok)
         heed_error_at(err, "'%s'", path);
     return ok;

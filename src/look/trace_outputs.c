@@ -51,11 +51,21 @@ static bool add_sequences(output *o, const char *name, heed_matrix m, heed_error
     return out != NULL;
 }
 
-/* One number for each row. */
-static bool add_marks(output *o, const heed_padded *p, heed_matrix m, heed_error *err) {
-    float *out = add(o, "logits", 2, (int64_t[]){p->batch, p->width}, err);
+/* One number for each row: a column of m. */
+static bool add_column(output *o, const char *name, const heed_padded *p, heed_matrix m,
+                       int64_t column, heed_error *err) {
+    float *out = add(o, name, 2, (int64_t[]){p->batch, p->width}, err);
+    for (int64_t r = 0; out && r < p->rows; r++)
+        out[p->cell[r]] = m.data[r * m.cols + column];
+    return out != NULL;
+}
+
+/* One number for each sequence, those of a question beside each other. */
+static bool add_choices(output *o, heed_matrix m, heed_error *err) {
+    int64_t batch = heed_trace_side(o->run)->batch, several = o->run->choices;
+    float *out = add(o, "logits", 2, (int64_t[]){batch / several, several}, err);
     if (out)
-        heed_padded_put(p, m.data, 1, out);
+        memcpy(out, m.data, (size_t)batch * sizeof *out);
     return out != NULL;
 }
 
@@ -93,6 +103,27 @@ static bool add_watched(output *o, heed_error *err) {
     return true;
 }
 
+static bool add_logits(output *o, heed_matrix m, heed_error *err) {
+    const heed_padded *rows = side_of(o->run, "logits");
+    switch (o->run->config->head) {
+    case HEED_HEAD_MARKS:
+        return add_column(o, "logits", rows, m, 0, err);
+    case HEED_HEAD_SPAN:
+        return add_column(o, "start_logits", rows, m, 0, err) &&
+               add_column(o, "end_logits", rows, m, 1, err);
+    case HEED_HEAD_SEQUENCES:
+        return add_sequences(o, "logits", m, err);
+    case HEED_HEAD_CHOICE:
+        return add_choices(o, m, err);
+    case HEED_HEAD_VOCAB:
+    case HEED_HEAD_ROWS:
+    case HEED_HEAD_NONE:
+    case HEED_HEAD_TWO:
+        break;
+    }
+    return add_rows(o, "logits", rows, m, err);
+}
+
 /* What has no path of its own: the last rows, the logits, the pooled row. */
 static bool add_values(output *o, heed_error *err) {
     const heed_trace_run *t = o->run;
@@ -113,12 +144,7 @@ static bool add_values(output *o, heed_error *err) {
         return false;
     if (c->head == HEED_HEAD_NONE)
         return true;
-    heed_matrix logits = heed_read_value(t->session, v->logits);
-    if (c->head == HEED_HEAD_MARKS)
-        return add_marks(o, &t->source, logits, err);
-    return c->head == HEED_HEAD_SEQUENCES
-               ? add_sequences(o, "logits", logits, err)
-               : add_rows(o, "logits", side_of(t, "logits"), logits, err);
+    return add_logits(o, heed_read_value(t->session, v->logits), err);
 }
 
 static bool add_loss(output *o, heed_error *err) {
@@ -162,7 +188,7 @@ bool heed_trace_write(heed_trace_run *t, const char *path, heed_error *err) {
     static const heed_meta meta = {"format", "pt"};
     output o = {.run = t, .region = {.host = t->host}};
     bool ok = (!t->patches || widen(t, err)) && add_watched(&o, err) && add_values(&o, err) &&
-              (!t->labels || add_loss(&o, err)) && (!t->options->grads || add_grads(&o, err)) &&
+              (!t->loss || add_loss(&o, err)) && (!t->options->grads || add_grads(&o, err)) &&
               heed_tensors_write(t->host, path, o.tensor, o.n, &meta, 1, err);
     heed_free(t->host, o.tensor);
     heed_region_free(&o.region);

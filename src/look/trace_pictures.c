@@ -51,7 +51,6 @@ static bool cut(heed_trace_run *t, const heed_tensor *p, const float *pixels, he
 }
 
 bool heed_trace_read_pictures(heed_trace_run *t, const heed_tensors *file, heed_error *err) {
-    heed_error inner = {0};
     const heed_tensor *p = find_pictures(t, file, err);
     if (!p || !nothing_else(file, err))
         return false;
@@ -62,10 +61,5 @@ bool heed_trace_read_pictures(heed_trace_run *t, const heed_tensors *file, heed_
     heed_free(t->host, pixels);
     if (!ok || t->config->head == HEED_HEAD_NONE)
         return ok;
-    t->labels = heed_padded_list(t->host, file, "labels", p->dim[0], &inner);
-    if (inner.code)
-        return heed_fail(err, inner.code, "%s", inner.text);
-    if (t->labels)
-        heed_trace_add(t, "labels", NULL, t->labels);
-    return true;
+    return heed_trace_read_each(t, file, p->dim[0], err);
 }

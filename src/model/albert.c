@@ -70,8 +70,8 @@ static heed_outputs record(heed_build *b, const heed_config *c, const heed_want 
         out.pooled = heed_name(b, heed_bert_pool(b, out.memory, "pooler", HEED_ACT_TANH), "pooled");
     if (c->head == HEED_HEAD_VOCAB)
         heed_bert_masked(b, out.memory, c, c->encoder.act, want, &out);
-    heed_record_classes(b, c->head == HEED_HEAD_SEQUENCES ? out.pooled : out.memory, "classifier",
-                        c, want, &out);
+    heed_record_classes(b, heed_per_sequence(c) ? out.pooled : out.memory, "classifier", c, want,
+                        &out);
     return out;
 }
 
@@ -81,6 +81,8 @@ static const heed_architecture architectures[] = {
     {"AlbertForPreTraining", HEED_HEAD_VOCAB, false}, /* its second head is left out */
     {"AlbertForSequenceClassification", HEED_HEAD_SEQUENCES, true},
     {"AlbertForTokenClassification", HEED_HEAD_ROWS, false},
+    {"AlbertForQuestionAnswering", HEED_HEAD_SPAN, false},
+    {"AlbertForMultipleChoice", HEED_HEAD_CHOICE, true},
     {0}};
 
 #define GROUP "albert.encoder.albert_layer_groups.*.albert_layers.*."
@@ -107,6 +109,7 @@ static const heed_rename weights[] = {
     {"masked.bias", "predictions.decoder.bias"},
     {"head.bias", "predictions.decoder.bias"},
     {"classifier.*", "classifier.*"},
+    {"span.*", "qa_outputs.*"},
     {NULL, NULL}};
 
 /* A buffer of 0, 1, 2 ..., and heads that the chosen class does not have. */

@@ -96,6 +96,7 @@ const heed_rename heed_bart_weights[] = {
     {"target.weight", "model.decoder.embed_tokens.weight"},
     {"head.weight", "lm_head.weight"},
     {"logits.bias", "final_logits_bias"},
+    {"span.*", "qa_outputs.*"},
     {"classes.dense.*", "classification_head.dense.*"},
     {"classes.out.*", "classification_head.out_proj.*"},
     {"*.*.self.norm.*", "model.*.layers.*.self_attn_layer_norm.*"},
@@ -168,6 +169,8 @@ static bool finish_family(heed_config *c, heed_error *err) {
 
 heed_outputs heed_record_bart(heed_build *b, const heed_config *c, const heed_want *want) {
     heed_outputs out = heed_record_encoder_decoder(b, c, want);
+    if (c->head == HEED_HEAD_SPAN && out.hidden.id)
+        heed_record_classes(b, out.hidden, "classes", c, want, &out);
     if (c->head != HEED_HEAD_SEQUENCES || !out.hidden.id)
         return out;
     heed_value x = heed_pool_rows(b, out.hidden, HEED_POOL_LAST);
@@ -184,6 +187,7 @@ static const heed_architecture architectures[] = {
     {"BartForConditionalGeneration", HEED_HEAD_VOCAB, false},
     {"BartModel", HEED_HEAD_NONE, false},
     {"BartForSequenceClassification", HEED_HEAD_SEQUENCES, false},
+    {"BartForQuestionAnswering", HEED_HEAD_SPAN, false},
     {0}};
 
 const heed_family heed_family_bart = {

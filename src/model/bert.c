@@ -126,8 +126,8 @@ static heed_outputs record(heed_build *b, const heed_config *c, const heed_want 
     if (c->head == HEED_HEAD_VOCAB)
         heed_bert_masked(b, out.memory, c, c->encoder.act, want, &out);
     else
-        heed_record_classes(b, c->head == HEED_HEAD_SEQUENCES ? out.pooled : out.memory,
-                            "classifier", c, want, &out);
+        heed_record_classes(b, heed_per_sequence(c) ? out.pooled : out.memory, "classifier", c,
+                            want, &out);
     return out;
 }
 
@@ -137,6 +137,8 @@ static const heed_architecture architectures[] = {
     {"BertForPreTraining", HEED_HEAD_VOCAB, false}, /* its second head is left out */
     {"BertForSequenceClassification", HEED_HEAD_SEQUENCES, true},
     {"BertForTokenClassification", HEED_HEAD_ROWS, false},
+    {"BertForQuestionAnswering", HEED_HEAD_SPAN, false},
+    {"BertForMultipleChoice", HEED_HEAD_CHOICE, true},
     {0}};
 
 static const heed_rename weights[] = {HEED_BERT_WEIGHTS("bert."),
@@ -149,6 +151,7 @@ static const heed_rename weights[] = {HEED_BERT_WEIGHTS("bert."),
                                       {"masked.bias", "cls.predictions.decoder.bias"},
                                       {"head.bias", "cls.predictions.decoder.bias"},
                                       {"classifier.*", "classifier.*"},
+                                      {"span.*", "qa_outputs.*"},
                                       {NULL, NULL}};
 
 /* A buffer of 0, 1, 2 ..., and heads that the chosen class does not have. */

@@ -97,7 +97,12 @@ static heed_outputs record(heed_build *b, const heed_config *c, const heed_want 
 }
 
 static const heed_architecture architectures[] = {
-    {"BloomForCausalLM", HEED_HEAD_VOCAB, false}, {"BloomModel", HEED_HEAD_NONE, false}, {0}};
+    {"BloomForCausalLM", HEED_HEAD_VOCAB, false},
+    {"BloomModel", HEED_HEAD_NONE, false},
+    {"BloomForSequenceClassification", HEED_HEAD_SEQUENCES, false},
+    {"BloomForTokenClassification", HEED_HEAD_ROWS, false},
+    {"BloomForQuestionAnswering", HEED_HEAD_SPAN, false},
+    {0}};
 
 static const heed_rename weights[] = {
     {"tokens.weight", "transformer.word_embeddings.weight"},
@@ -111,6 +116,9 @@ static const heed_rename weights[] = {
     {"decoder.*.feed.up.*", "transformer.h.*.mlp.dense_h_to_4h.*"},
     {"decoder.*.feed.down.*", "transformer.h.*.mlp.dense_4h_to_h.*"},
     {"decoder.norm.*", "transformer.ln_f.*"},
+    {"score.weight", "score.weight"},
+    {"classes.*", "classifier.*"},
+    {"span.*", "qa_outputs.*"},
     {NULL, NULL}};
 
 const heed_family heed_family_bloom = {.type = "bloom",

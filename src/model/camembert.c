@@ -8,6 +8,8 @@ static const heed_architecture architectures[] = {
     {"CamembertForMaskedLM", HEED_HEAD_VOCAB, false},
     {"CamembertForSequenceClassification", HEED_HEAD_SEQUENCES, false},
     {"CamembertForTokenClassification", HEED_HEAD_ROWS, false},
+    {"CamembertForQuestionAnswering", HEED_HEAD_SPAN, false},
+    {"CamembertForMultipleChoice", HEED_HEAD_CHOICE, true},
     {0}};
 
 HEED_ROBERTA(camembert, "camembert");

@@ -4,6 +4,24 @@
  */
 #include "model/family.h"
 
+/* Each class has a key of its own for what is dropped before its logits. */
+static bool read_dropout(const json_t *value, const char *key, bool wanted, heed_config *c,
+                         heed_error *err) {
+    if (!json_is_number(value))
+        return heed_fail(err, HEED_VALUE, "key '%s' is no number", key);
+    if (wanted)
+        c->head_dropout = json_number_value(value);
+    return true;
+}
+
+static bool read_class_dropout(const json_t *value, heed_config *c, heed_error *err) {
+    return read_dropout(value, "seq_classif_dropout", heed_per_sequence(c), c, err);
+}
+
+static bool read_span_dropout(const json_t *value, heed_config *c, heed_error *err) {
+    return read_dropout(value, "qa_dropout", c->head == HEED_HEAD_SPAN, c, err);
+}
+
 static const heed_key keys[] = {
     HEED_MUST_BOTH("vocab_size", INT, vocab, source_vocab),
     HEED_MUST("dim", INT, encoder.width),
@@ -14,17 +32,17 @@ static const heed_key keys[] = {
     HEED_MAY("max_position_embeddings", INT, encoder.max_positions),
     HEED_MAY("dropout", NUMBER, encoder.dropout),
     HEED_MAY("attention_dropout", NUMBER, encoder.attention_dropout),
-    HEED_MAY("seq_classif_dropout", NUMBER, head_dropout),
+    HEED_READ("seq_classif_dropout", read_class_dropout),
+    HEED_READ("qa_dropout", read_span_dropout),
     HEED_MAY("tie_word_embeddings", BOOL, tie_output),
     HEED_KNOWN("sinusoidal_pos_embds"), /* the file holds the table either way */
-    HEED_KNOWN("qa_dropout"),
     HEED_KNOWN("tie_weights_"),
     {0}};
 
 static void defaults(heed_config *c) {
     heed_bert_defaults(c);
     c->types = 0;
-    c->head_dropout = 0.2;
+    c->head_dropout = c->head == HEED_HEAD_SPAN ? 0.1 : 0.2;
 }
 
 static bool finish(heed_config *c, heed_error *err) {
@@ -52,8 +70,10 @@ static heed_outputs record(heed_build *b, const heed_config *c, const heed_want 
     heed_value top = out.memory = heed_block_layers(b, heed_bert_embed(b, c), &layers);
     if (c->head == HEED_HEAD_VOCAB)
         heed_bert_masked(b, top, c, c->encoder.act, want, &out);
-    if (c->head == HEED_HEAD_SEQUENCES)
+    if (heed_per_sequence(c))
         top = heed_bert_pool(b, top, "dense", HEED_ACT_RELU);
+    if (c->head == HEED_HEAD_SPAN)
+        top = heed_dropout(b, top, "top", c->head_dropout);
     heed_record_classes(b, top, "classifier", c, want, &out);
     return out;
 }
@@ -63,6 +83,8 @@ static const heed_architecture architectures[] = {
     {"DistilBertForMaskedLM", HEED_HEAD_VOCAB, false},
     {"DistilBertForSequenceClassification", HEED_HEAD_SEQUENCES, false},
     {"DistilBertForTokenClassification", HEED_HEAD_ROWS, false},
+    {"DistilBertForQuestionAnswering", HEED_HEAD_SPAN, false},
+    {"DistilBertForMultipleChoice", HEED_HEAD_CHOICE, false},
     {0}};
 
 static const heed_rename weights[] = {
@@ -82,6 +104,7 @@ static const heed_rename weights[] = {
     {"head.bias", "vocab_projector.bias"},
     {"dense.*", "pre_classifier.*"},
     {"classifier.*", "classifier.*"},
+    {"span.*", "qa_outputs.*"},
     {NULL, NULL}};
 
 /* A buffer of 0, 1, 2 ..., and heads that the chosen class does not have. */

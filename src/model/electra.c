@@ -61,6 +61,7 @@ static const heed_architecture architectures[] = {
     {"ElectraForMaskedLM", HEED_HEAD_VOCAB, false},
     {"ElectraForSequenceClassification", HEED_HEAD_SEQUENCES, false},
     {"ElectraForTokenClassification", HEED_HEAD_ROWS, false},
+    {"ElectraForQuestionAnswering", HEED_HEAD_SPAN, false},
     {0}};
 
 static const heed_rename weights[] = {
@@ -77,6 +78,7 @@ static const heed_rename weights[] = {
     {"dense.*", "classifier.dense.*"},
     {"classifier.*", "classifier.out_proj.*"},
     {"classifier.*", "classifier.*"},
+    {"span.*", "qa_outputs.*"},
     {NULL, NULL}};
 
 /* A buffer of 0, 1, 2 ..., and heads that the chosen class does not have. */

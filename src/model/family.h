@@ -151,8 +151,14 @@ void heed_single_defaults(heed_config *c);
 /* head.c: logits and loss of rows x through a table of V x width and a bias (id 0: none). */
 void heed_record_vocab(heed_build *b, heed_value x, heed_value table, heed_value bias,
                        const heed_want *want, heed_outputs *out);
+/* The same for a head of classes, spans or choices, with the loss that its labels have. */
+void heed_record_labels(heed_build *b, heed_value x, heed_value table, heed_value bias,
+                        const heed_config *c, const heed_want *want, heed_outputs *out);
+/* One row of logits for each sequence: of classes, or of choices. */
+bool heed_per_sequence(const heed_config *c);
 /* Logits and loss of `labels` classes for each row of x, or each sequence where x has been pooled,
- * through the weights "name"; nothing where the head is no classifier. */
+ * through the weights "name", behind dropout; of a span through "span"; nothing where the head is
+ * another. */
 void heed_record_classes(heed_build *b, heed_value x, const char *name, const heed_config *c,
                          const heed_want *want, heed_outputs *out);
 /* What some families put in front of these: act(linear(first row)), through the weights "dense". */

@@ -24,7 +24,11 @@ static bool finish(heed_config *c, heed_error *err) {
 static const heed_form forms[] = {HEED_LLAMA_GGUF("gemma", heed_llama_gguf_finish), {0}};
 
 static const heed_architecture architectures[] = {
-    {"GemmaForCausalLM", HEED_HEAD_VOCAB, false}, {"GemmaModel", HEED_HEAD_NONE, false}, {0}};
+    {"GemmaForCausalLM", HEED_HEAD_VOCAB, false},
+    {"GemmaModel", HEED_HEAD_NONE, false},
+    {"GemmaForSequenceClassification", HEED_HEAD_SEQUENCES, false},
+    {"GemmaForTokenClassification", HEED_HEAD_ROWS, false},
+    {0}};
 
 const heed_family heed_family_gemma = {
     .type = "gemma",

@@ -17,6 +17,7 @@ static const heed_key keys[] = {
     HEED_MAY("resid_pdrop", NUMBER, decoder.dropout),
     HEED_MAY("attn_pdrop", NUMBER, decoder.attention_dropout),
     HEED_MAY("embd_pdrop", NUMBER, embed_dropout),
+    HEED_MAY("classifier_dropout", NUMBER, head_dropout),
     HEED_MAY("layer_norm_epsilon", NUMBER, decoder.eps),
     HEED_MAY("scale_attn_weights", BOOL, scale_attention),
     HEED_MAY("scale_attn_by_inverse_layer_idx", BOOL, scale_by_layer),
@@ -37,6 +38,7 @@ static const heed_key keys[] = {
 
 static void defaults(heed_config *c) {
     heed_single_defaults(c);
+    c->head_dropout = 0.1;
     c->decoder.feed_forward = 0;
     c->decoder.act = HEED_ACT_GELU_TANH;
     c->decoder.dropout = c->decoder.attention_dropout = c->embed_dropout = 0.1;
@@ -100,7 +102,12 @@ static heed_outputs record(heed_build *b, const heed_config *c, const heed_want 
 }
 
 static const heed_architecture architectures[] = {
-    {"GPT2LMHeadModel", HEED_HEAD_VOCAB, false}, {"GPT2Model", HEED_HEAD_NONE, false}, {0}};
+    {"GPT2LMHeadModel", HEED_HEAD_VOCAB, false},
+    {"GPT2Model", HEED_HEAD_NONE, false},
+    {"GPT2ForSequenceClassification", HEED_HEAD_SEQUENCES, false},
+    {"GPT2ForTokenClassification", HEED_HEAD_ROWS, false},
+    {"GPT2ForQuestionAnswering", HEED_HEAD_SPAN, false},
+    {0}};
 
 static const heed_rename weights[] = {{"tokens.weight", "transformer.wte.weight"},
                                       {"tokens.weight", "lm_head.weight"},
@@ -113,6 +120,9 @@ static const heed_rename weights[] = {{"tokens.weight", "transformer.wte.weight"
                                       {"decoder.*.feed.up.*", "transformer.h.*.mlp.c_fc.*"},
                                       {"decoder.*.feed.down.*", "transformer.h.*.mlp.c_proj.*"},
                                       {"decoder.norm.*", "transformer.ln_f.*"},
+                                      {"score.weight", "score.weight"},
+                                      {"classes.*", "classifier.*"},
+                                      {"span.*", "qa_outputs.*"},
                                       {NULL, NULL}};
 
 /* Triangles of ones, and what stands for minus infinity there, that older files hold. */

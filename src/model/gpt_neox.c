@@ -24,11 +24,12 @@ static const heed_key keys[] = {
     HEED_ONLY("is_encoder_decoder", "false"),
     HEED_KNOWN("is_decoder"),
     HEED_KNOWN("initializer_range"),
-    HEED_KNOWN("classifier_dropout"),
+    HEED_MAY("classifier_dropout", NUMBER, head_dropout),
     {0}};
 
 static void defaults(heed_config *c) {
     heed_single_defaults(c);
+    c->head_dropout = 0.1;
     c->tie_output = false;
     c->parallel = c->qkv_bias = c->out_bias = true;
     c->decoder.act = HEED_ACT_GELU;
@@ -77,7 +78,12 @@ static heed_outputs record(heed_build *b, const heed_config *c, const heed_want 
 }
 
 static const heed_architecture architectures[] = {
-    {"GPTNeoXForCausalLM", HEED_HEAD_VOCAB, false}, {"GPTNeoXModel", HEED_HEAD_NONE, false}, {0}};
+    {"GPTNeoXForCausalLM", HEED_HEAD_VOCAB, false},
+    {"GPTNeoXModel", HEED_HEAD_NONE, false},
+    {"GPTNeoXForSequenceClassification", HEED_HEAD_SEQUENCES, false},
+    {"GPTNeoXForTokenClassification", HEED_HEAD_ROWS, false},
+    {"GPTNeoXForQuestionAnswering", HEED_HEAD_SPAN, false},
+    {0}};
 
 static const heed_rename weights[] = {
     {"tokens.weight", "gpt_neox.embed_in.weight"},
@@ -92,6 +98,9 @@ static const heed_rename weights[] = {
     {"decoder.*.feed.up.*", "gpt_neox.layers.*.mlp.dense_h_to_4h.*"},
     {"decoder.*.feed.down.*", "gpt_neox.layers.*.mlp.dense_4h_to_h.*"},
     {"decoder.norm.*", "gpt_neox.final_layer_norm.*"},
+    {"score.weight", "score.weight"},
+    {"classes.*", "classifier.*"},
+    {"span.*", "qa_outputs.*"},
     {NULL, NULL}};
 
 /* Triangles of ones, what stands for minus infinity there, and speeds of the rotary positions, that

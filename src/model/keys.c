@@ -48,10 +48,16 @@ static bool count_labels(const json_t *value, heed_config *c, heed_error *err) {
 }
 
 static bool read_problem(const json_t *value, heed_config *c, heed_error *err) {
+    static const char *const kinds[] = {"single_label_classification", "multi_label_classification",
+                                        "regression"};
     const char *kind = json_string_value(value);
-    (void)err;
-    c->other_loss = !kind || strcmp(kind, "single_label_classification") != 0;
-    return true;
+    for (int i = 0; kind && i < 3; i++)
+        if (!strcmp(kind, kinds[i])) {
+            c->problem = (heed_problem)(HEED_PROBLEM_CLASS + i);
+            return true;
+        }
+    return heed_fail(err, HEED_VALUE, "key 'problem_type' is '%.40s', wanted %s, %s or %s",
+                     kind ? kind : "?", kinds[0], kinds[1], kinds[2]);
 }
 
 const heed_key heed_common_keys[] = {HEED_KNOWN("model_type"),

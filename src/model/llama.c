@@ -20,6 +20,7 @@ const heed_key heed_llama_keys[] = {
     HEED_MAY("max_position_embeddings", INT, decoder.max_positions),
     HEED_MAY("rms_norm_eps", NUMBER, decoder.eps),
     HEED_MAY("attention_dropout", NUMBER, decoder.attention_dropout),
+    HEED_MAY("classifier_dropout", NUMBER, head_dropout),
     HEED_MAY_BOTH("attention_bias", BOOL, qkv_bias, out_bias),
     HEED_MAY("mlp_bias", BOOL, feed_bias),
     HEED_MAY("tie_word_embeddings", BOOL, tie_output),
@@ -31,6 +32,7 @@ const heed_key heed_llama_keys[] = {
 
 void heed_llama_defaults(heed_config *c) {
     heed_single_defaults(c);
+    c->head_dropout = 0.1;
     c->tie_output = false;
     c->pad_still = true;
     c->decoder.act = HEED_ACT_SILU;
@@ -142,6 +144,8 @@ const heed_rename heed_llama_weights[] = {
     {"decoder.*.feed.norm.*", "model.layers.*.post_attention_layernorm.*"},
     {"decoder.*.feed.*.*", "model.layers.*.mlp.*_proj.*"},
     {"decoder.norm.*", "model.norm.*"},
+    {"score.weight", "score.weight"},
+    {"classes.*", "score.*"},
     {NULL, NULL}};
 
 /* The speeds of the rotary positions, that older files hold. */
@@ -260,7 +264,11 @@ static const heed_form forms[] = {HEED_LLAMA_GGUF("llama", gguf_finish),
                                   {0}};
 
 static const heed_architecture architectures[] = {
-    {"LlamaForCausalLM", HEED_HEAD_VOCAB, false}, {"LlamaModel", HEED_HEAD_NONE, false}, {0}};
+    {"LlamaForCausalLM", HEED_HEAD_VOCAB, false},
+    {"LlamaModel", HEED_HEAD_NONE, false},
+    {"LlamaForSequenceClassification", HEED_HEAD_SEQUENCES, false},
+    {"LlamaForTokenClassification", HEED_HEAD_ROWS, false},
+    {0}};
 
 const heed_family heed_family_llama = {
     .type = "llama",

@@ -42,7 +42,7 @@ static bool choose_head(heed_model *m, const json_t *root, heed_error *err) {
         m->config.two_heads = a->head == HEED_HEAD_TWO;
         return true;
     }
-    char known[300] = "";
+    char known[500] = "";
     for (a = list; a->name; a++) {
         size_t n = strlen(known);
         snprintf(known + n, sizeof known - n, "%s%s", a == list ? "" : ", ", a->name);

@@ -23,12 +23,14 @@ static bool expresses(const heed_config *c, char *why, size_t size) {
     return heed_bart_expresses(c, false, why, size);
 }
 
-static const heed_architecture architectures[] = {{"MarianMTModel", HEED_HEAD_VOCAB, false}, {0}};
+static const heed_architecture architectures[] = {
+    {"MarianMTModel", HEED_HEAD_VOCAB, false}, {"MarianModel", HEED_HEAD_NONE, false}, {0}};
 
 const heed_family heed_family_marian = {
     .type = "marian",
     .kind = HEED_ENCODER_DECODER,
     .architectures = architectures,
+    .prefix = "model.",
     .defaults = defaults,
     .keys = (const heed_key *const[]){heed_bart_keys, heed_bart_table_keys, NULL},
     .finish = finish,

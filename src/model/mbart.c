@@ -22,6 +22,7 @@ static const heed_architecture architectures[] = {
     {"MBartForConditionalGeneration", HEED_HEAD_VOCAB, false},
     {"MBartModel", HEED_HEAD_NONE, false},
     {"MBartForSequenceClassification", HEED_HEAD_SEQUENCES, false},
+    {"MBartForQuestionAnswering", HEED_HEAD_SPAN, false},
     {0}};
 
 const heed_family heed_family_mbart = {

@@ -13,7 +13,11 @@ static void defaults(heed_config *c) {
 }
 
 static const heed_architecture architectures[] = {
-    {"MistralForCausalLM", HEED_HEAD_VOCAB, false}, {"MistralModel", HEED_HEAD_NONE, false}, {0}};
+    {"MistralForCausalLM", HEED_HEAD_VOCAB, false},
+    {"MistralModel", HEED_HEAD_NONE, false},
+    {"MistralForSequenceClassification", HEED_HEAD_SEQUENCES, false},
+    {"MistralForTokenClassification", HEED_HEAD_ROWS, false},
+    {0}};
 
 const heed_family heed_family_mistral = {
     .type = "mistral",

@@ -18,16 +18,29 @@
 typedef enum { HEED_ENCODER_DECODER, HEED_DECODER, HEED_ENCODER } heed_model_kind;
 
 /* What stands on the last layer: nothing, logits over the vocabulary for each row, logits over
- * `labels` classes for each row, or for each sequence, or one number for each row (a yes or no).
- * TWO: of an architecture alone; a config says SEQUENCES and two_heads. */
+ * `labels` classes for each row, or for each sequence, or one number for each row (a yes or no), or
+ * two numbers for each row (an answer begins, or ends, there), or one for each sequence (an answer
+ * among several, which follow one another). TWO: of an architecture alone; a config says SEQUENCES
+ * and two_heads. */
 typedef enum {
     HEED_HEAD_NONE,
     HEED_HEAD_VOCAB,
     HEED_HEAD_ROWS,
     HEED_HEAD_SEQUENCES,
     HEED_HEAD_MARKS,
+    HEED_HEAD_SPAN,
+    HEED_HEAD_CHOICE,
     HEED_HEAD_TWO
 } heed_head;
+
+/* What a sequence's labels are ("problem_type"): AUTO: numbers where there is one class; else one
+ * class as an integer, or a number of 0 to 1 for each class. */
+typedef enum {
+    HEED_PROBLEM_AUTO,
+    HEED_PROBLEM_CLASS,   /* one integer; cross-entropy */
+    HEED_PROBLEM_SEVERAL, /* `labels` numbers of 0 to 1; cross-entropy of yes or no */
+    HEED_PROBLEM_NUMBERS  /* `labels` numbers; squared distance */
+} heed_problem;
 
 enum { HEED_ROPE_PAIRS = 256 };
 typedef struct {
@@ -42,9 +55,9 @@ typedef struct {
     char family[24]; /* model_type: "marian", "gpt2", "bert", "heed" */
     heed_model_kind kind;
     heed_head head;
-    bool pooler;     /* an encoder's pooled row, a vector for each sequence, is an output */
-    int64_t labels;  /* classes of the head; num_labels in transformers */
-    bool other_loss; /* "problem_type" names another loss than that of one class for each */
+    bool pooler;    /* an encoder's pooled row, a vector for each sequence, is an output */
+    int64_t labels; /* classes of the head; num_labels in transformers */
+    heed_problem problem;
     heed_stack encoder, decoder;
     int64_t vocab, source_vocab;  /* of the decoder (and the output), of the encoder */
     int64_t types;                /* token types (BERT's sentence A and B); 0: none */
@@ -163,7 +176,9 @@ heed_place heed_model_place(const heed_model *m);
 /* What to record, and what was. Inputs of an encoder-decoder: "input_ids" over row space "source",
  * "decoder_input_ids" and, for the loss, "labels" over "target". Of a single stack: "input_ids",
  * "token_type_ids" where config.types, and "labels", all over its own space; with
- * HEED_HEAD_SEQUENCES "labels" has one for each sequence. Where config.channels, in place of ids
+ * HEED_HEAD_SEQUENCES "labels" has one for each sequence, or numbers (heed_problem_of); with
+ * HEED_HEAD_SPAN there are "start_positions" and "end_positions" in its place, 1 at the row that is
+ * right, else 0; with HEED_HEAD_CHOICE it is 1 at the right sequence. Where config.channels, in place of ids
  * "pixel_values": patches over "source" as data/patches.h cuts them; what is made of them has the
  * class tokens as rows more in each sequence. Row i predicts label i: who reads
  * transformers' labels of a causal model shifts them. */
@@ -171,6 +186,8 @@ typedef struct {
     bool logits, loss;
     bool last; /* logits of each sequence's last row alone, sequences x vocab */
     double smoothing;
+    bool numbers;    /* labels are given as numbers, should the config leave that open */
+    int64_t choices; /* HEED_HEAD_CHOICE: sequences of a question */
     bool no_dropout; /* in HEED_TRAIN: gradients of the model as it is used */
     int64_t grid[2]; /* rows and columns of patches in a picture; 0: of config's size */
 } heed_want;
@@ -180,8 +197,11 @@ typedef struct {
     heed_value pooled; /* sequences x width, where config.pooler */
     heed_value logits; /* rows x vocab (want.last: sequences x vocab), rows x labels or sequences x
                           labels */
-    heed_value loss;   /* 1 x 1, summed over labels; heed_xent_rows(loss): each label's */
+    heed_value
+        loss; /* 1 x 1, summed over labels and their numbers; heed_xent_rows(loss): each label's */
 } heed_outputs;
+/* Not AUTO. numbers: labels are given as numbers. */
+heed_problem heed_problem_of(const heed_config *c, bool numbers);
 heed_outputs heed_model_record(const heed_model *m, heed_build *b, const heed_want *want);
 
 /* Names between ours and transformers' ("encoder.0.self.q.weight" <->

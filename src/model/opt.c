@@ -109,7 +109,11 @@ static heed_outputs record(heed_build *b, const heed_config *c, const heed_want 
 }
 
 static const heed_architecture architectures[] = {
-    {"OPTForCausalLM", HEED_HEAD_VOCAB, false}, {"OPTModel", HEED_HEAD_NONE, false}, {0}};
+    {"OPTForCausalLM", HEED_HEAD_VOCAB, false},
+    {"OPTModel", HEED_HEAD_NONE, false},
+    {"OPTForSequenceClassification", HEED_HEAD_SEQUENCES, false},
+    {"OPTForQuestionAnswering", HEED_HEAD_SPAN, false},
+    {0}};
 
 static const heed_rename weights[] = {
     {"tokens.weight", "model.decoder.embed_tokens.weight"},
@@ -124,6 +128,8 @@ static const heed_rename weights[] = {
     {"decoder.*.feed.up.*", "model.decoder.layers.*.fc1.*"},
     {"decoder.*.feed.down.*", "model.decoder.layers.*.fc2.*"},
     {"decoder.norm.*", "model.decoder.final_layer_norm.*"},
+    {"score.weight", "score.weight"},
+    {"span.*", "qa_outputs.*"},
     {NULL, NULL}};
 
 const heed_family heed_family_opt = {.type = "opt",

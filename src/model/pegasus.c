@@ -27,12 +27,15 @@ static const char *const sinusoids[] = {"model.encoder.embed_positions.weight",
                                         "model.decoder.embed_positions.weight", NULL};
 
 static const heed_architecture architectures[] = {
-    {"PegasusForConditionalGeneration", HEED_HEAD_VOCAB, false}, {0}};
+    {"PegasusForConditionalGeneration", HEED_HEAD_VOCAB, false},
+    {"PegasusModel", HEED_HEAD_NONE, false},
+    {0}};
 
 const heed_family heed_family_pegasus = {
     .type = "pegasus",
     .kind = HEED_ENCODER_DECODER,
     .architectures = architectures,
+    .prefix = "model.",
     .defaults = defaults,
     .keys = (const heed_key *const[]){heed_bart_keys, heed_bart_table_keys, NULL},
     .finish = finish,

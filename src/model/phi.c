@@ -28,6 +28,7 @@ static const heed_key keys[] = {
 
 static void defaults(heed_config *c) {
     heed_single_defaults(c);
+    c->head_dropout = 0.1;
     c->tie_output = false;
     c->pad_still = true;
     c->decoder.act = HEED_ACT_GELU_TANH;
@@ -86,7 +87,11 @@ static heed_outputs record(heed_build *b, const heed_config *c, const heed_want 
 }
 
 static const heed_architecture architectures[] = {
-    {"PhiForCausalLM", HEED_HEAD_VOCAB, false}, {"PhiModel", HEED_HEAD_NONE, false}, {0}};
+    {"PhiForCausalLM", HEED_HEAD_VOCAB, false},
+    {"PhiModel", HEED_HEAD_NONE, false},
+    {"PhiForSequenceClassification", HEED_HEAD_SEQUENCES, false},
+    {"PhiForTokenClassification", HEED_HEAD_ROWS, false},
+    {0}};
 
 static const heed_rename weights[] = {
     {"tokens.weight", "model.embed_tokens.weight"},
@@ -100,6 +105,8 @@ static const heed_rename weights[] = {
     {"decoder.*.feed.up.*", "model.layers.*.mlp.fc1.*"},
     {"decoder.*.feed.down.*", "model.layers.*.mlp.fc2.*"},
     {"decoder.norm.*", "model.final_layernorm.*"},
+    {"score.weight", "score.weight"},
+    {"classes.*", "score.*"},
     {NULL, NULL}};
 
 const heed_family heed_family_phi = {.type = "phi",

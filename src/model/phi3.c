@@ -97,7 +97,11 @@ static heed_outputs record(heed_build *b, const heed_config *c, const heed_want 
 }
 
 static const heed_architecture architectures[] = {
-    {"Phi3ForCausalLM", HEED_HEAD_VOCAB, false}, {"Phi3Model", HEED_HEAD_NONE, false}, {0}};
+    {"Phi3ForCausalLM", HEED_HEAD_VOCAB, false},
+    {"Phi3Model", HEED_HEAD_NONE, false},
+    {"Phi3ForSequenceClassification", HEED_HEAD_SEQUENCES, false},
+    {"Phi3ForTokenClassification", HEED_HEAD_ROWS, false},
+    {0}};
 
 static const heed_rename weights[] = {
     {"tokens.weight", "model.embed_tokens.weight"},
@@ -109,6 +113,8 @@ static const heed_rename weights[] = {
     {"decoder.*.feed.norm.*", "model.layers.*.post_attention_layernorm.*"},
     {"decoder.*.feed.*.*", "model.layers.*.mlp.*_proj.*"},
     {"decoder.norm.*", "model.norm.*"},
+    {"score.weight", "score.weight"},
+    {"classes.*", "score.*"},
     {NULL, NULL}};
 
 const heed_family heed_family_phi3 = {.type = "phi3",

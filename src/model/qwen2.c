@@ -29,7 +29,11 @@ bool heed_qwen_finish(heed_config *c, heed_error *err) {
 static const heed_form forms[] = {HEED_LLAMA_GGUF("qwen2", heed_llama_gguf_finish), {0}};
 
 static const heed_architecture architectures[] = {
-    {"Qwen2ForCausalLM", HEED_HEAD_VOCAB, false}, {"Qwen2Model", HEED_HEAD_NONE, false}, {0}};
+    {"Qwen2ForCausalLM", HEED_HEAD_VOCAB, false},
+    {"Qwen2Model", HEED_HEAD_NONE, false},
+    {"Qwen2ForSequenceClassification", HEED_HEAD_SEQUENCES, false},
+    {"Qwen2ForTokenClassification", HEED_HEAD_ROWS, false},
+    {0}};
 
 const heed_family heed_family_qwen2 = {
     .type = "qwen2",

@@ -13,7 +13,11 @@ static void defaults(heed_config *c) {
 static const heed_form forms[] = {HEED_LLAMA_GGUF("qwen3", heed_llama_gguf_finish), {0}};
 
 static const heed_architecture architectures[] = {
-    {"Qwen3ForCausalLM", HEED_HEAD_VOCAB, false}, {"Qwen3Model", HEED_HEAD_NONE, false}, {0}};
+    {"Qwen3ForCausalLM", HEED_HEAD_VOCAB, false},
+    {"Qwen3Model", HEED_HEAD_NONE, false},
+    {"Qwen3ForSequenceClassification", HEED_HEAD_SEQUENCES, false},
+    {"Qwen3ForTokenClassification", HEED_HEAD_ROWS, false},
+    {0}};
 
 const heed_family heed_family_qwen3 = {
     .type = "qwen3",

@@ -22,6 +22,8 @@ bool heed_roberta_finish(heed_config *c, heed_error *err) {
                          "%" PRId32,
                          c->encoder.max_positions, c->pad);
     c->encoder.max_positions -= c->encoder.first_position; /* the key counts the table's rows */
+    if (c->head == HEED_HEAD_CHOICE)
+        c->head_dropout = c->encoder.dropout;
     return heed_bert_finish(c, err);
 }
 
@@ -34,6 +36,8 @@ heed_outputs heed_record_roberta(heed_build *b, const heed_config *c, const heed
         heed_bert_masked(b, top, c, HEED_ACT_GELU, want, &out);
     if (c->head == HEED_HEAD_SEQUENCES)
         top = heed_record_first(b, top, HEED_ACT_TANH, c);
+    if (c->head == HEED_HEAD_CHOICE)
+        top = out.pooled;
     heed_record_classes(b, top, "classifier", c, want, &out);
     return out;
 }
@@ -50,6 +54,7 @@ const heed_rename heed_roberta_weights[] = {HEED_BERT_WEIGHTS("roberta."),
                                             {"dense.*", "classifier.dense.*"},
                                             {"classifier.*", "classifier.out_proj.*"},
                                             {"classifier.*", "classifier.*"},
+                                            {"span.*", "qa_outputs.*"},
                                             {NULL, NULL}};
 
 /* A buffer of 0, 1, 2 ..., and heads that the chosen class does not have. */
@@ -65,6 +70,8 @@ static const heed_architecture architectures[] = {
     {"RobertaForMaskedLM", HEED_HEAD_VOCAB, false},
     {"RobertaForSequenceClassification", HEED_HEAD_SEQUENCES, false},
     {"RobertaForTokenClassification", HEED_HEAD_ROWS, false},
+    {"RobertaForQuestionAnswering", HEED_HEAD_SPAN, false},
+    {"RobertaForMultipleChoice", HEED_HEAD_CHOICE, true},
     {0}};
 
 HEED_ROBERTA(roberta, "roberta");

@@ -8,6 +8,8 @@ static const heed_architecture architectures[] = {
     {"XLMRobertaForMaskedLM", HEED_HEAD_VOCAB, false},
     {"XLMRobertaForSequenceClassification", HEED_HEAD_SEQUENCES, false},
     {"XLMRobertaForTokenClassification", HEED_HEAD_ROWS, false},
+    {"XLMRobertaForQuestionAnswering", HEED_HEAD_SPAN, false},
+    {"XLMRobertaForMultipleChoice", HEED_HEAD_CHOICE, true},
     {0}};
 
 HEED_ROBERTA(xlm_roberta, "xlm-roberta");

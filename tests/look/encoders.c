@@ -46,6 +46,14 @@ static void settings(void **state) {
                    "\"absolute\" is possible here");
     config_refused("{\"model_type\": \"bert\", " SIZES ", \"is_decoder\": true}", HEED_VALUE,
                    "key 'is_decoder' is true, only false is possible here");
+    config_refused("{\"model_type\": \"bert\", " SIZES ", \"problem_type\": \"ranking\"}",
+                   HEED_VALUE,
+                   "key 'problem_type' is 'ranking', wanted single_label_classification, "
+                   "multi_label_classification or regression");
+    config_refused(
+        "{\"model_type\": \"distilbert\", \"vocab_size\": 40, \"dim\": 16, \"n_layers\": 1, "
+        "\"n_heads\": 2, \"hidden_dim\": 24, \"qa_dropout\": \"some\"}",
+        HEED_VALUE, "key 'qa_dropout' is no number");
     config_refused("{\"model_type\": \"electra\", \"architectures\": "
                    "[\"ElectraForMultipleChoice\"], " SIZES "}",
                    HEED_NAME,
@@ -91,8 +99,14 @@ static void run_refused(const char *model, int64_t n, const char *other, const i
 static void runs(void **state) {
     (void)state;
     const int64_t label = 0, positions[] = {2, 16, 3}, before[] = {2, -1, 3};
-    run_refused("bert-score", 3, "labels", &label, 1, HEED_VALUE,
-                "a loss of 1 label is not known here");
+    run_refused("bert-number", 3, "labels", &label, 1, HEED_VALUE,
+                "tensor 'labels' is I64, wanted a float type");
+    run_refused("bert-choice", 3, NULL, NULL, 0, HEED_SHAPE,
+                "'input_ids' is (1,3), wanted three dimensions: questions, choices and length");
+    run_refused("bert-span", 3, "start_positions", &label, 1, HEED_NAME,
+                "'start_positions' comes without 'end_positions'");
+    run_refused("bert-several", 3, "labels", &label, 1, HEED_SHAPE,
+                "'labels' is (1), wanted (1,3): numbers for each sequence");
     run_refused("bert-model", 17, NULL, NULL, 0, HEED_VALUE, "is 16, the table holds 0 to 15");
     run_refused("roberta-model", 15, NULL, NULL, 0, HEED_VALUE,
                 "is 14, the table behind its first 2 rows holds -2 to 13");

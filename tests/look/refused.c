@@ -67,8 +67,9 @@ static void test_keys(void **state) {
          "key 'attention_bias' is true, only false is possible here"},
         {"phi", "{\"rope_parameters\": null, \"partial_rotary_factor\": 0.05}", HEED_VALUE,
          "partial_rotary_factor 0.05 turns no number of a head of 8"},
-        {"phi", "{\"architectures\": [\"PhiForTokenClassification\"]}", HEED_NAME,
-         "architecture 'PhiForTokenClassification' is not known here"},
+        {"phi", "{\"architectures\": [\"PhiForQuestionAnswering\"]}", HEED_NAME,
+         "architecture 'PhiForQuestionAnswering' is not known here, family 'phi' has: "
+         "PhiForCausalLM, PhiModel"},
         {"gpt-neox", "{\"rope_parameters\": null, \"rotary_pct\": 1.5}", HEED_VALUE,
          "partial_rotary_factor 1.5 is not in (0, 1]"},
         {"gpt-neox", "{\"attention_twist\": 1}", HEED_NAME, "key 'attention_twist' is not known"},

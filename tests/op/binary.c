@@ -54,6 +54,35 @@ static void test_edges(void **state) {
     close_rig(&r);
 }
 
+/* Several questions in each row, whose answers are numbers. */
+static heed_value record_several(heed_build *b, const void *arg) {
+    (void)arg;
+    return heed_binary_xent(b, rows_input(b, "z", 3), rows_input(b, "y", 3));
+}
+
+static void test_several(void **state) {
+    (void)state;
+    static const test_input input[] = {
+        {.name = "z", .cols = 3}, {.name = "y", .cols = 3, .fixed = true}, {.name = NULL}};
+    const test_case c = {.record = record_several,
+                         .input = input,
+                         .rows = {4, 0, 3},
+                         .n = 3,
+                         .low = -8,
+                         .high = 8,
+                         .is_loss = true};
+    rig r;
+    double sum = 0;
+    start_rig(&r, &(rig_options){.c = &c, .mode = HEED_INFER, .threads = 1, .only = -1});
+    for (int64_t i = 0; i < 3 * r.rows; i++) {
+        double z = number_at(&c, "z", i / 3, i % 3), y = number_at(&c, "y", i / 3, i % 3);
+        sum += log1p(exp(z)) - z * y;
+    }
+    expect_near((double)*out_of(&r).data, sum, 64 * (double)r.rows, 32, "loss", 0);
+    close_rig(&r);
+    try_op(&c);
+}
+
 static heed_value two_logits(heed_build *b, const void *arg) {
     (void)arg;
     return heed_binary_xent(b, rows_input(b, "z", 2), rows_ints(b, "labels"));
@@ -69,6 +98,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_several),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

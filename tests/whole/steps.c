@@ -39,7 +39,7 @@ typedef struct {
 
 static int64_t *ints(const heed_tensors *file, const char *name, int64_t *rows, int64_t *width) {
     heed_error err = {0};
-    int64_t *x = heed_padded_ints(NULL, file, name, rows, width, &err);
+    int64_t *x = heed_padded_ints(NULL, file, name, NULL, rows, width, &err);
     expect_no_error(&err);
     return x;
 }
