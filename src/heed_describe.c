@@ -65,7 +65,13 @@ static bool put_vocabulary(json_t *root, const heed_model *m) {
 
 static json_t *description(const heed_model *m) {
     static const char *const kinds[] = {"encoder-decoder", "decoder", "encoder"};
-    static const char *const heads[] = {"none", "vocabulary", "classes of tokens", "classes"};
+    static const char *const heads[] = {[HEED_HEAD_NONE] = "none",
+                                        [HEED_HEAD_VOCAB] = "vocabulary",
+                                        [HEED_HEAD_ROWS] = "classes of tokens",
+                                        [HEED_HEAD_SEQUENCES] = "classes",
+                                        [HEED_HEAD_MARKS] = "a yes or no for each token",
+                                        [HEED_HEAD_SPAN] = "where an answer stands",
+                                        [HEED_HEAD_CHOICE] = "one of several texts"};
     const heed_config *c = heed_model_config(m);
     bool classes = c->head == HEED_HEAD_ROWS || c->head == HEED_HEAD_SEQUENCES;
     json_t *root =

@@ -72,7 +72,8 @@ for name, seed, labels, config in (
 DECODERS = {
     # The pad token is the one that ends a text: the last row is the one before it.
     "gpt2": ("GPT2", {**GPT2, "n_layer": 1, "pad_token_id": 2}), "llama": ("Llama", LLAMA),
-    "mistral": ("Mistral", LLAMA), "qwen2": ("Qwen2", LLAMA), "qwen3": ("Qwen3", {**LLAMA, "head_dim": 6}),
+    "mistral": ("Mistral", LLAMA), "qwen2": ("Qwen2", LLAMA),
+    "qwen3": ("Qwen3", {**LLAMA, "head_dim": 6}),
     "gemma": ("Gemma", {**LLAMA, "head_dim": 6}), "gpt-neox": ("GPTNeoX", NEOX),
     "bloom": ("Bloom", {**BLOOM, "n_layer": 1}), "phi": ("Phi", {**PHI, "pad_token_id": 0}),
     "phi3": ("Phi3", LLAMA), "opt": ("OPT", {**OPT, "word_embed_proj_dim": 12})}

@@ -18,6 +18,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import torch
 import transformers
 from sentence_transformers import SentenceTransformer, models
+from safetensors.torch import load_file
 from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
 from tokenizers.models import WordPiece
 
@@ -59,8 +60,21 @@ def random_weights(model, seed):
                       0.3 if p.dim() < 2 else 0.8)
 
 
+T5_SIZES = {"d_model": 8, "d_kv": 4, "num_heads": 2, "d_ff": 12, "num_layers": 1,
+            "relative_attention_num_buckets": 6, "relative_attention_max_distance": 9}
+ACTS = {"Identity": torch.nn.Identity(), "Tanh": torch.nn.Tanh(), "GELU": torch.nn.GELU()}
+
+
+def as_pickle(folder):
+    """As files were written before safetensors."""
+    file = folder / "model.safetensors"
+    torch.save(load_file(file), folder / "pytorch_model.bin")
+    file.unlink()
+
+
 def make(name, seed, mode, normalize, lower=True, decoder=False, old=None, prompts=None,
-         default=None):
+         default=None, t5=None, dense=(), pickle=False):
+    """t5: class of the model; dense: (width, has a bias, activation) of layers behind pooling."""
     folder = OUT / name
     shutil.rmtree(folder, ignore_errors=True)
     base = folder / "model"
@@ -68,12 +82,21 @@ def make(name, seed, mode, normalize, lower=True, decoder=False, old=None, promp
     if decoder:
         config = transformers.LlamaConfig(vocab_size=vocab, pad_token_id=0, **SIZES)
         model = transformers.LlamaModel(config)
+    elif t5:
+        config = transformers.T5Config(vocab_size=vocab, pad_token_id=0, eos_token_id=3,
+                                       decoder_start_token_id=0, **T5_SIZES)
+        model = getattr(transformers, t5)(config)
     else:
         config = transformers.BertConfig(vocab_size=vocab, pad_token_id=0, **SIZES)
         model = transformers.BertModel(config, add_pooling_layer=False)
     random_weights(model, seed)
     model.save_pretrained(base)
     parts = [models.Transformer(str(base)), models.Pooling(SIZES["hidden_size"], pooling_mode=mode)]
+    width = SIZES["hidden_size"]
+    for to, bias, act in dense:
+        parts.append(models.Dense(width, to, bias=bias, activation_function=ACTS[act]))
+        random_weights(parts[-1], seed + 100)
+        width = to
     if normalize:
         parts.append(models.Normalize())
     whole = SentenceTransformer(modules=parts, prompts=prompts, default_prompt_name=default)
@@ -87,6 +110,12 @@ def make(name, seed, mode, normalize, lower=True, decoder=False, old=None, promp
         (folder / extra).unlink(missing_ok=True)
     if old:
         older(folder, mode, old)
+    if t5:  # sentence-transformers saves the encoder; its folders may hold both stacks
+        model.save_pretrained(folder)
+        (folder / "generation_config.json").unlink(missing_ok=True)
+    if pickle:
+        for place in folder.glob("*_Dense"):
+            as_pickle(place)
     loaded = SentenceTransformer(str(folder), device="cpu").double()
     vectors = loaded.encode(TEXTS, convert_to_numpy=True, batch_size=3)
     expected = {"texts": TEXTS, "vectors": [[float(x) for x in row] for row in vectors]}
@@ -126,6 +155,10 @@ def main():
     make("weighted", 5, "weightedmean", True, prompts={"query": "we walk: ", "other": "sea "},
          default="query")
     make("last", 6, "lasttoken", True, decoder=True)
+    make("t5-dense", 7, "mean", True, t5="T5EncoderModel", dense=[(6, False, "Identity")],
+         pickle=True)
+    make("t5-both", 8, "mean", False, t5="T5ForConditionalGeneration",
+         dense=[(12, True, "Tanh"), (5, True, "GELU")])
 
 
 if __name__ == "__main__":

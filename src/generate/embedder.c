@@ -2,7 +2,7 @@
  *
  * Texts are cut into pieces, the pieces sorted by length and run in batches under a budget of rows;
  * each piece's rows are pooled into its vector. A text's vector is made of its pieces' in their
- * order. No sum crosses a sequence, so neither batch nor order changes a bit.
+ * order, and goes through the layers behind pooling. No sum crosses a sequence, so neither batch nor order changes a bit.
  * SPDX-License-Identifier: MIT
  */
 #include "generate/embedder.h"
@@ -65,7 +65,7 @@ static bool open_all(heed_embedder *e, const char *folder, heed_error *err) {
         heed_error_at(err, "cannot open '%s'", folder);
         return false;
     }
-    e->model = heed_model_open(e->engine, e->rules.model, err);
+    e->model = heed_model_open_encoder(e->engine, e->rules.model, err);
     if (!e->model || !sound(e, err))
         return false;
     if (e->options.pooling != HEED_POOLING_STATED)
@@ -77,7 +77,9 @@ static bool open_all(heed_embedder *e, const char *folder, heed_error *err) {
         e->options.batch_tokens = BATCH_TOKENS;
     e->width = stack_of(e->model)->width;
     e->sum = heed_alloc(e->host, (size_t)e->width, sizeof *e->sum, err);
-    return e->sum != NULL;
+    if (e->sum && e->rules.n_dense)
+        e->dense = heed_dense_new(e->engine, &e->rules, e->width, err);
+    return e->sum && (e->dense || !e->rules.n_dense);
 }
 
 heed_embedder *heed_embedder_new(heed_engine *engine, const char *folder,
@@ -106,13 +108,18 @@ void heed_embedder_free(heed_embedder *e) {
     if (!e)
         return;
     drop_plan(e);
+    heed_dense_free(e->dense);
     heed_model_free(e->model);
     heed_free(e->host, e->sum);
     heed_free(e->host, e);
 }
 
+static int64_t vector_width(const heed_embedder *e) {
+    return e->dense ? heed_dense_width(e->dense) : e->width;
+}
+
 heed_embedder_facts heed_embedder_about(const heed_embedder *e) {
-    return (heed_embedder_facts){.width = e->width,
+    return (heed_embedder_facts){.width = vector_width(e),
                                  .max_tokens = e->most,
                                  .max_from = e->most_from,
                                  .pooling = e->rules.pooling,
@@ -230,9 +237,9 @@ void heed_vectors_free(heed_vectors *v) {
     *v = (heed_vectors){0};
 }
 
-/* A text of one piece has its row for it; windows have theirs in `spare`. */
-static bool place_vectors(const heed_embedder *e, heed_pieces *p, heed_vectors *out, float **spare,
-                          heed_error *err) {
+/* A text of one piece has its row of `pooled` for it; windows have theirs in `spare`. */
+static bool place_vectors(const heed_embedder *e, heed_pieces *p, const heed_vectors *out,
+                          float *pooled, float **spare, heed_error *err) {
     int64_t more = 0;
     for (int64_t i = 0; i < p->n; i++)
         more += out->text[p->piece[i].text].windows > 1;
@@ -241,7 +248,7 @@ static bool place_vectors(const heed_embedder *e, heed_pieces *p, heed_vectors *
     for (int64_t i = 0; next && i < p->n; i++) {
         int64_t text = p->piece[i].text;
         bool own = out->text[text].windows == 1;
-        p->piece[i].vector = own ? out->vector + text * e->width : next;
+        p->piece[i].vector = own ? pooled + text * e->width : next;
         next += own ? 0 : e->width;
     }
     return next != NULL;
@@ -260,34 +267,40 @@ static void join_windows(const heed_embedder *e, const heed_piece *p, int64_t n,
         out[c] = (float)(e->sum[c] / total);
 }
 
-static void finish(const heed_embedder *e, const heed_pieces *p, heed_vectors *out) {
+static bool finish(const heed_embedder *e, const heed_pieces *p, float *pooled, heed_vectors *out,
+                   heed_error *err) {
     for (int64_t i = 0, windows; i < p->n; i += windows) {
         int64_t text = p->piece[i].text;
-        float *row = out->vector + text * e->width;
         windows = out->text[text].windows;
         if (windows > 1)
-            join_windows(e, &p->piece[i], windows, row);
-        if (e->rules.normalize)
-            heed_normalize_vector(row, e->width);
+            join_windows(e, &p->piece[i], windows, pooled + text * e->width);
     }
+    if (e->dense && !heed_dense_run(e->dense, pooled, out->n, out->vector, err))
+        return false;
+    for (int64_t i = 0; e->rules.normalize && i < out->n; i++)
+        heed_normalize_vector(out->vector + i * out->width, out->width);
+    return true;
 }
 
 bool heed_embed_texts(heed_embedder *e, const heed_line *texts, int64_t n, heed_vectors *out,
                       heed_error *err) {
     heed_pieces pieces = {.n = 0};
-    float *spare = NULL;
+    float *spare = NULL, *pooled = NULL;
     heed_vectors_free(out);
-    *out = (heed_vectors){.n = n, .width = e->width, .host = e->host};
+    *out = (heed_vectors){.n = n, .width = vector_width(e), .host = e->host};
     out->text = heed_alloc(e->host, (size_t)n, sizeof *out->text, err);
-    out->vector = heed_alloc(e->host, (size_t)n * (size_t)e->width, sizeof *out->vector, err);
-    bool ok = out->text && out->vector && heed_cut_texts(e, texts, n, &pieces, out, err) &&
-              place_vectors(e, &pieces, out, &spare, err);
+    out->vector = heed_alloc(e->host, (size_t)n * (size_t)out->width, sizeof *out->vector, err);
+    if (e->dense)
+        pooled = heed_alloc(e->host, (size_t)n * (size_t)e->width, sizeof *pooled, err);
+    float *rows = e->dense ? pooled : out->vector;
+    bool ok = out->text && out->vector && rows && heed_cut_texts(e, texts, n, &pieces, out, err) &&
+              place_vectors(e, &pieces, out, rows, &spare, err);
     if (ok && pieces.n)
         ok = all_batches(e, &pieces, n, err);
-    if (ok)
-        finish(e, &pieces, out);
+    ok = ok && finish(e, &pieces, rows, out, err);
     heed_pieces_free(&pieces, e->host);
     heed_free(e->host, spare);
+    heed_free(e->host, pooled);
     if (!ok)
         heed_vectors_free(out);
     return ok;

@@ -5,6 +5,7 @@
 #define HEED_GENERATE_EMBEDDER_H
 
 #include "data/pairs.h"
+#include "generate/dense.h"
 #include "generate/sentence.h"
 #include "model/model.h"
 
@@ -14,7 +15,8 @@ struct heed_embedder {
     heed_model *model;
     heed_embed_options options;
     heed_sentence_rules rules;
-    int64_t width, most; /* of a vector; tokens of a text */
+    int64_t width, most; /* of a row; tokens of a text */
+    heed_dense *dense;   /* NULL: a vector is what pooling makes */
     const char *most_from;
     /* One plan for batches of these sizes; a larger one takes its place when a text wants it. */
     heed_plan *plan;

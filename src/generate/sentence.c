@@ -1,7 +1,7 @@
 /* sentence.c: modules.json of sentence-transformers and the files that it names.
  *
- * A text goes through the modules in the order of the list: the model, pooling, and perhaps
- * normalising. Anything else that a file asks for is refused by its name, since leaving it out
+ * A text goes through the modules in the order of the list: the model, pooling, and perhaps layers
+ * and normalising. Anything else that a file asks for is refused by its name, since leaving it out
  * would give other vectors.
  * SPDX-License-Identifier: MIT
  */
@@ -190,6 +190,66 @@ static bool read_pooling_at(const heed_host *host, const char *folder, heed_sent
     return !inner.code || heed_fail(err, inner.code, "'%s/config.json': %s", folder, inner.text);
 }
 
+/* "torch.nn.modules.activation.Tanh" */
+static bool read_act(const char *name, heed_sentence_dense *d, heed_error *err) {
+    static const struct {
+        const char *name;
+        heed_act_kind act;
+    } acts[] = {{"Tanh", HEED_ACT_TANH},       {"ReLU", HEED_ACT_RELU},
+                {"GELU", HEED_ACT_GELU},       {"SiLU", HEED_ACT_SILU},
+                {"Sigmoid", HEED_ACT_SIGMOID}, {"Identity", HEED_ACT_RELU}};
+    enum { ACTS = sizeof acts / sizeof *acts };
+    for (int i = 0; i < ACTS; i++)
+        if (!strcmp(kind_of(name), acts[i].name)) {
+            d->act = acts[i].act;
+            d->plain = i == ACTS - 1;
+            return true;
+        }
+    return heed_fail(err, HEED_VALUE,
+                     "activation_function '%.60s' is not known here: Tanh, ReLU, GELU, SiLU, "
+                     "Sigmoid and Identity are",
+                     name);
+}
+
+static bool read_dense(const json_t *root, heed_sentence_dense *d, heed_error *err) {
+    static const char *const known[] = {
+        "in_features",       "out_features",       "bias", "activation_function",
+        "module_input_name", "module_output_name", NULL};
+    const char *act = "torch.nn.modules.activation.Tanh", *from = NULL, *to = NULL;
+    d->bias = true;
+    if (!all_known(root, known, err) || !heed_json_int(root, "in_features", &d->in, err) ||
+        !heed_json_int(root, "out_features", &d->out, err) ||
+        !heed_json_opt_bool(root, "bias", &d->bias, err) ||
+        !heed_json_opt_string(root, "activation_function", &act, err) ||
+        !heed_json_opt_string(root, "module_input_name", &from, err) ||
+        !heed_json_opt_string(root, "module_output_name", &to, err))
+        return false;
+    const char *other = from && strcmp(from, "sentence_embedding") != 0 ? from
+                        : to && strcmp(to, "sentence_embedding") != 0   ? to
+                                                                        : NULL;
+    if (other)
+        return heed_fail(err, HEED_VALUE, "a layer on '%.60s' is not known here", other);
+    if (d->in < 1 || d->out < 1 || d->in > INT32_MAX || d->out > INT32_MAX)
+        return heed_fail(err, HEED_SHAPE, "%" PRId64 " to %" PRId64 " features", d->in, d->out);
+    return read_act(act, d, err);
+}
+
+static bool read_dense_at(const heed_host *host, const char *folder, heed_sentence_rules *r,
+                          heed_error *err) {
+    heed_error inner = {0};
+    if (r->n_dense == HEED_SENTENCE_LAYERS)
+        return heed_fail(err, HEED_LIMIT, "more than %d Dense modules", HEED_SENTENCE_LAYERS);
+    heed_sentence_dense *d = &r->dense[r->n_dense++];
+    memcpy(d->folder, folder, sizeof d->folder);
+    json_t *root = open_file(host, folder, "config.json", &inner);
+    if (!root && !inner.code)
+        heed_fail(&inner, HEED_FILE, "there is no such file");
+    if (root)
+        read_dense(root, d, &inner);
+    json_decref(root);
+    return !inner.code || heed_fail(err, inner.code, "'%s/config.json': %s", folder, inner.text);
+}
+
 /* Module i of the list. */
 static bool read_module(const heed_host *host, const char *folder, const json_t *module, size_t i,
                         heed_sentence_rules *r, heed_error *err) {
@@ -205,13 +265,15 @@ static bool read_module(const heed_host *host, const char *folder, const json_t 
     }
     if (!strcmp(kind, "Pooling") && i == 1)
         return read_pooling_at(host, at, r, err);
-    if (!strcmp(kind, "Normalize") && i == 2) {
+    if (!strcmp(kind, "Dense") && i > 1 && !r->normalize)
+        return read_dense_at(host, at, r, err);
+    if (!strcmp(kind, "Normalize") && i > 1 && !r->normalize) {
         r->normalize = true;
         return true;
     }
     return heed_fail(err, HEED_NAME,
                      "module %zu is '%.60s', known here are Transformer, then Pooling, then "
-                     "Normalize",
+                     "Dense, then Normalize",
                      i + 1, kind);
 }
 

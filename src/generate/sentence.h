@@ -6,13 +6,24 @@
 
 #include "base/mem.h"
 #include "heed_embed.h"
+#include "heed_ops.h"
 
-enum { HEED_SENTENCE_PATH = 4096, HEED_PROMPT_BYTES = 4096 };
+enum { HEED_SENTENCE_PATH = 4096, HEED_PROMPT_BYTES = 4096, HEED_SENTENCE_LAYERS = 4 };
+
+/* A Dense module: a layer behind pooling. */
+typedef struct {
+    char folder[HEED_SENTENCE_PATH];
+    int64_t in, out;
+    bool bias, plain; /* plain: no activation */
+    heed_act_kind act;
+} heed_sentence_dense;
 
 typedef struct {
     char model[HEED_SENTENCE_PATH]; /* folder of the model: the folder itself or one inside */
     bool stated;                    /* there is a modules.json */
     heed_pooling pooling;           /* STATED where there is none */
+    heed_sentence_dense dense[HEED_SENTENCE_LAYERS];
+    int n_dense;
     bool normalize, lower;
     int64_t max_tokens;   /* 0: nobody says */
     const char *max_from; /* the file that says so */

@@ -348,6 +348,7 @@ struct heed_model {
     const char *prefix;
     const char *const *unused;
     const char **stored; /* the file's names of the weights, in their order; NULL: not there */
+    bool encoder_alone;  /* of both stacks, where the family can */
     bool untie;          /* the head is its own, whatever the file says */
     bool bare;           /* no weights and no tokenizer: only what is known without them */
     char vocabulary[96]; /* the file that the tokenizer is in; "": none */

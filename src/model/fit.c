@@ -144,6 +144,9 @@ static void match(heed_model *m, int64_t i, bool *used, misfits *f) {
 /* Does the name, with or without the prefix, match a pattern of what may be left over? */
 static bool may_be_unused(const heed_model *m, const char *name) {
     char whole[NAME];
+    bool alone = m->config.kind == HEED_ENCODER && m->family->kind == HEED_ENCODER_DECODER;
+    if (alone && (!strncmp(name, "decoder.", 8) || !strncmp(name, "lm_head.", 8)))
+        return true; /* the stack that is left out */
     snprintf(whole, sizeof whole, "%s%s", m->prefix ? m->prefix : "", name);
     for (const char *const *p = m->unused; p && *p; p++)
         if (heed_name_matches(*p, name) || heed_name_matches(*p, whole))

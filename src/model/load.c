@@ -32,6 +32,8 @@ static bool choose_head(heed_model *m, const json_t *root, heed_error *err) {
     const heed_architecture *list = m->family->architectures, *a = list;
     const json_t *named = heed_json_find(root, "architectures.0");
     const char *name = named ? json_string_value(named) : list->name;
+    if (m->encoder_alone && m->family->encoder_alone)
+        name = m->family->encoder_alone;
     while (a->name && name && strcmp(a->name, name) != 0)
         a++;
     if (name && a->name) {

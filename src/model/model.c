@@ -112,13 +112,8 @@ heed_model *heed_model_random(heed_engine *engine, const char *config, size_t n,
     return NULL;
 }
 
-heed_model *heed_model_open_with(heed_engine *engine, const char *path,
-                                 const heed_open_options *options, heed_error *err) {
-    heed_model *m = new_model(engine, err);
-    if (m) {
-        m->untie = options->untie;
-        heed_weights_compute(m->weights, options->compute);
-    }
+/* Takes a new model, NULL after a failure. */
+static heed_model *opened(heed_model *m, const char *path, heed_error *err) {
     if (m && heed_model_read(m, path, err) && heed_model_match(m, NULL, err) &&
         heed_model_take(m, err) && ids_in_vocab(&m->config, err) && tokenizer_fits(m, err))
         return m;
@@ -126,6 +121,23 @@ heed_model *heed_model_open_with(heed_engine *engine, const char *path,
         heed_error_at(err, "cannot open '%s'", path);
     heed_model_free(m);
     return NULL;
+}
+
+heed_model *heed_model_open_with(heed_engine *engine, const char *path,
+                                 const heed_open_options *options, heed_error *err) {
+    heed_model *m = new_model(engine, err);
+    if (m) {
+        m->untie = options->untie;
+        heed_weights_compute(m->weights, options->compute);
+    }
+    return opened(m, path, err);
+}
+
+heed_model *heed_model_open_encoder(heed_engine *engine, const char *path, heed_error *err) {
+    heed_model *m = new_model(engine, err);
+    if (m)
+        m->encoder_alone = true;
+    return opened(m, path, err);
 }
 
 heed_model *heed_model_inspect(heed_engine *engine, const char *path, json_t *misfits, bool *fits,

@@ -133,6 +133,9 @@ typedef struct heed_model heed_model;
 bool heed_model_must_be(const heed_model *m, heed_model_kind kind, const char *what,
                         heed_error *err);
 
+/* The same as heed_model_open; of both stacks the encoder alone, where a class of the family is
+ * that (T5EncoderModel), whatever class the folder names. */
+heed_model *heed_model_open_encoder(heed_engine *engine, const char *path, heed_error *err);
 /* heed_model_open stands in heed.h. The same without tokenizer and the weights' numbers, of which
  * nothing is read: what of the file does not fit goes into the object `misfits`, as arrays
  * "missing", "misshaped" and "unused". Where something does not, *fits is false and err tells; the
@@ -178,9 +181,9 @@ heed_place heed_model_place(const heed_model *m);
  * "token_type_ids" where config.types, and "labels", all over its own space; with
  * HEED_HEAD_SEQUENCES "labels" has one for each sequence, or numbers (heed_problem_of); with
  * HEED_HEAD_SPAN there are "start_positions" and "end_positions" in its place, 1 at the row that is
- * right, else 0; with HEED_HEAD_CHOICE it is 1 at the right sequence. Where config.channels, in place of ids
- * "pixel_values": patches over "source" as data/patches.h cuts them; what is made of them has the
- * class tokens as rows more in each sequence. Row i predicts label i: who reads
+ * right, else 0; with HEED_HEAD_CHOICE it is 1 at the right sequence. Where config.channels, in
+ * place of ids "pixel_values": patches over "source" as data/patches.h cuts them; what is made of
+ * them has the class tokens as rows more in each sequence. Row i predicts label i: who reads
  * transformers' labels of a causal model shifts them. */
 typedef struct {
     bool logits, loss;

@@ -6,7 +6,7 @@
 
 #include "base/fs.h"
 #include "file/json.h"
-#include "generate/sentence.h"
+#include "generate/dense.h"
 
 #include <math.h>
 
@@ -61,8 +61,9 @@ static void expect_row(const heed_vectors *v, int64_t row, const heed_vectors *w
         fail_msg("%s: the vector of text %d has other bits", what, (int)i);
 }
 
-static const char *const FOLDERS[] = {GOLDEN "mean", GOLDEN "cls-lower", GOLDEN "max",
-                                      GOLDEN "sqrt", GOLDEN "weighted",  GOLDEN "last"};
+static const char *const FOLDERS[] = {GOLDEN "mean",     GOLDEN "cls-lower", GOLDEN "max",
+                                      GOLDEN "sqrt",     GOLDEN "weighted",  GOLDEN "last",
+                                      GOLDEN "t5-dense", GOLDEN "t5-both"};
 enum { N_FOLDERS = sizeof FOLDERS / sizeof *FOLDERS };
 
 static void as_sentence_transformers(void **state) {
@@ -251,7 +252,7 @@ static void refusals(void **state) {
                   "[" MODULE("Transformer", "") ", " MODULE("WordEmbeddings", "x") "]", NULL,
                   HEED_NAME,
                   "'modules.json': module 2 is 'WordEmbeddings', known here are Transformer, then "
-                  "Pooling, then Normalize");
+                  "Pooling, then Dense, then Normalize");
     rules_refused("modules.json", "[" MODULE("Transformer", "../other") "]", NULL, HEED_VALUE,
                   "path '../other' leads out of the folder");
     rules_refused("modules.json", "[" MODULE("Transformer", "") "]", NULL, HEED_VALUE,
@@ -272,6 +273,57 @@ static void refusals(void **state) {
                   "'sentence_bert_config.json': max_seq_length is -1");
     rules_refused("config_sentence_transformers.json", "{\"default_prompt_name\": \"query\"}", NULL,
                   HEED_NAME, "there is no prompt 'query'");
+}
+
+/* A layer behind pooling. */
+static void dense_refused(const char *dense, heed_code code, const char *line) {
+    heed_error err = {0};
+    heed_sentence_rules rules;
+    char folder[TEST_PATH], pooling[TEST_PATH + 20], layer[TEST_PATH + 20];
+    temp_folder(folder);
+    snprintf(pooling, sizeof pooling, "%s/1_Pooling", folder);
+    snprintf(layer, sizeof layer, "%s/2_Dense", folder);
+    assert_true(heed_make_folder(pooling, &err) && heed_make_folder(layer, &err));
+    put_file(folder, "modules.json",
+             "[" MODULE("Transformer", "") ", " MODULE("Pooling", "1_Pooling") ", " MODULE(
+                 "Dense", "2_Dense") "]");
+    put_file(pooling, "config.json", "{\"pooling_mode_mean_tokens\": true}");
+    put_file(layer, "config.json", dense);
+    assert_false(heed_sentence_read(NULL, folder, NULL, &rules, &err));
+    expect_error(&err, code, line);
+    remove_folder(folder);
+}
+
+static void layers_refused(void **state) {
+    (void)state;
+    dense_refused("{\"in_features\": 8}", HEED_NAME, "key 'out_features' is missing");
+    dense_refused("{\"in_features\": 8, \"out_features\": 0}", HEED_SHAPE, "8 to 0 features");
+    dense_refused("{\"in_features\": 8, \"out_features\": 4, \"activation_function\": "
+                  "\"torch.nn.modules.activation.Softshrink\"}",
+                  HEED_VALUE, "Softshrink' is not known here: Tanh, ReLU, GELU, SiLU, Sigmoid");
+    dense_refused("{\"in_features\": 8, \"out_features\": 4, \"module_input_name\": "
+                  "\"token_embeddings\"}",
+                  HEED_VALUE, "a layer on 'token_embeddings' is not known here");
+}
+
+/* What a layer's file and the one before it hold. */
+static void layers_do_not_fit(void **state) {
+    (void)state;
+    heed_error err = {0};
+    char folder[] = GOLDEN "t5-dense";
+    heed_engine *engine = heed_engine_new(NULL, 1, NULL, &err);
+    heed_sentence_rules rules;
+    assert_true(heed_sentence_read(NULL, folder, NULL, &rules, &err));
+    assert_null(heed_dense_new(engine, &rules, 9, &err));
+    expect_error(&err, HEED_SHAPE, "takes vectors of 8 numbers, here they have 9");
+    rules.dense[0].bias = true;
+    assert_null(heed_dense_new(engine, &rules, 8, &err));
+    expect_error(&err, HEED_NAME, "there is no tensor 'linear.bias'");
+    rules.dense[0].bias = false;
+    rules.dense[0].out = 7;
+    assert_null(heed_dense_new(engine, &rules, 8, &err));
+    expect_error(&err, HEED_SHAPE, "'linear.weight' is (6,8), config.json says (7,8)");
+    heed_engine_free(engine);
 }
 
 static void not_opened(const char *folder, heed_embed_options o, heed_code code, const char *line) {
@@ -342,6 +394,8 @@ int main(void) {
         cmocka_unit_test(what_goes_for_all),
         cmocka_unit_test(a_table_with_rows_before),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(layers_refused),
+        cmocka_unit_test(layers_do_not_fit),
         cmocka_unit_test(models_and_texts_refused),
         cmocka_unit_test(every_allocation_may_fail),
     };
