@@ -12,6 +12,7 @@ typedef struct {
     cli_open_values open;
     cli_engine_values engine;
     cli_whole max_new;
+    cli_number repetition_penalty;
     const char *ids;
     bool json;
 } values_of_generate;
@@ -153,8 +154,11 @@ static bool read_prompts(const heed_model *model, const cli_call *call, cli_id_l
 static bool continue_all(heed_model *model, const cli_id_lists *lists,
                          const values_of_generate *v) {
     stream s = {.tokenizer = heed_model_tokenizer(model), .json = v->json};
-    heed_generate_options o = {
-        .max_new = v->max_new.value, .limit = cli_most_bytes(), .token = take_token, .ctx = &s};
+    heed_generate_options o = {.max_new = v->max_new.value,
+                               .repetition_penalty = v->repetition_penalty.value,
+                               .limit = cli_most_bytes(),
+                               .token = take_token,
+                               .ctx = &s};
     for (int64_t i = 0; i < lists->n; i++) {
         int64_t n = lists->start[i + 1] - lists->start[i] + o.max_new;
         o.longest = n > o.longest ? n : o.longest;
@@ -197,6 +201,14 @@ static const cli_option OPTIONS[] = {
      .standard = "256",
      .low = 1,
      .high = 1e6},
+    {.name = "repetition-penalty",
+     .kind = CLI_NUMBER,
+     .offset = offsetof(values_of_generate, repetition_penalty),
+     .value = "X",
+     .help = "tokens that have come are X times less likely; 1: as likely",
+     .otherwise = "the model's",
+     .low = 0.01,
+     .high = 100},
     {.name = "ids",
      .kind = CLI_TEXT,
      .offset = offsetof(values_of_generate, ids),

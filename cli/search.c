@@ -44,6 +44,8 @@ bool cli_search(const heed_model *model, const cli_search_values *v, cli_tokens 
     o.min_length = v->min_length.set ? v->min_length.value : o.min_length;
     o.max_length = v->max_length.set ? v->max_length.value : o.max_length;
     o.no_repeat = v->no_repeat.set ? v->no_repeat.value : o.no_repeat;
+    o.repetition_penalty =
+        v->repetition_penalty.set ? v->repetition_penalty.value : o.repetition_penalty;
     if (v->max_ratio.set) {
         o.max_ratio = v->max_ratio.value;
         o.max_extra = 10;

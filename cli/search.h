@@ -8,7 +8,7 @@
 
 typedef struct {
     cli_whole beam, stop, min_length, max_length, batch_tokens, max_source, no_repeat;
-    cli_number length_penalty, max_ratio;
+    cli_number length_penalty, max_ratio, repetition_penalty;
     const char *start, *first;
     bool no_unk;
 } cli_search_values;
@@ -90,6 +90,14 @@ void cli_report_sources(const heed_translations *t, const char *what);
          .otherwise = "the model's",                                                               \
          .low = 0,                                                                                 \
          .high = 1e9},                                                                             \
+        {.name = "repetition-penalty",                                                             \
+         .kind = CLI_NUMBER,                                                                       \
+         .offset = offsetof(type, search.repetition_penalty),                                      \
+         .value = "X",                                                                             \
+         .help = "tokens that have come are X times less likely; 1: as likely",                    \
+         .otherwise = "the model's",                                                               \
+         .low = 0.01,                                                                              \
+         .high = 100},                                                                             \
         {.name = "start",                                                                          \
          .kind = CLI_TEXT,                                                                         \
          .offset = offsetof(type, search.start),                                                   \

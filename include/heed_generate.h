@@ -29,15 +29,18 @@ typedef struct {
     double log_prob; /* of this token, given all before it */
 } heed_generated_token;
 
-/* Zero is usable. Tokens are the likeliest ones (greedy; of equal ones that with the lowest id). */
+/* Zero is usable. Tokens are the likeliest ones (greedy; of equal ones that with the lowest id), but
+ * for what the model's generation_config.json forbids: bad_words_ids, suppress_tokens,
+ * begin_suppress_tokens, no_repeat_ngram_size, an end before min_length. */
 typedef struct {
     int64_t max_new; /* tokens at most; 0: 256 */
     int64_t longest; /* rows of prompt and answer together at most; 0: the model's positions, but
                         no more than 2048 */
     int64_t piece;   /* rows of a prompt worked on at once; results do not depend on it; 0: 512 */
-    bool uncached;   /* every step runs all rows again: the same bits */
-    size_t limit;    /* most bytes that it may take; 0: no limit */
-    bool plan_only;  /* take no memory: heed_generator_need tells how much it would be */
+    double repetition_penalty; /* as in heed_translate_options; 0: the model's own */
+    bool uncached;             /* every step runs all rows again: the same bits */
+    size_t limit;              /* most bytes that it may take; 0: no limit */
+    bool plan_only;            /* take no memory: heed_generator_need tells how much it would be */
     /* Told of every token as it comes; false: it is enough. NULL: none. */
     bool (*token)(void *ctx, const heed_generated_token *token);
     void *ctx;

@@ -94,6 +94,11 @@ decoder("gpt2-model", 2, "GPT2", {**GPT2, "n_inner": 24, "activation_function": 
 decoder("gpt2-layer-scale", 3, "GPT2", {**GPT2, "scale_attn_by_inverse_layer_idx": True,
         "tie_word_embeddings": False}, "GPT2LMHeadModel")
 
+# What a search may not say, and what it says less willingly.
+decoder("gpt2-rules", 4, "GPT2", {**GPT2, "n_layer": 1}, "GPT2LMHeadModel", generation={
+        "repetition_penalty": 1.7, "no_repeat_ngram_size": 2, "suppress_tokens": [7, 30],
+        "begin_suppress_tokens": [4, 11], "bad_words_ids": [[22]], "min_length": 12})
+
 # ---- Llama and kin ----
 
 LLAMA = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2,
@@ -115,6 +120,8 @@ decoder("llama-dynamic", 24, "Llama", {**LLAMA, **rope("dynamic"),
 decoder("llama-llama3", 25, "Llama", {**LLAMA, **rope("llama3", low_freq_factor=1.0,
         high_freq_factor=4.0)})
 decoder("llama-yarn", 26, "Llama", {**LLAMA, **rope("yarn")})
+decoder("llama-rules", 27, "Llama", {**LLAMA, "num_hidden_layers": 1}, generation={
+        "repetition_penalty": 0.8, "no_repeat_ngram_size": 3, "min_length": 9})
 decoder("mistral", 31, "Mistral", {**LLAMA, "sliding_window": 3})
 decoder("qwen2", 32, "Qwen2", {**LLAMA, "use_sliding_window": True, "sliding_window": 2,
         "max_window_layers": 1})

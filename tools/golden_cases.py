@@ -210,4 +210,11 @@ MORE_SEARCHES = [
      "no_repeat_ngram_size": 2},
     {"num_beams": 4, "max_length": 14, "length_penalty": 2.0, "early_stopping": True,
      "no_repeat_ngram_size": 3, "min_length": 6, "renormalize_logits": True},
+    {"num_beams": 1, "do_sample": False, "max_length": 14, "repetition_penalty": 1.5},
+    {"num_beams": 1, "do_sample": False, "max_length": 14, "repetition_penalty": 0.7,
+     "no_repeat_ngram_size": 2},
+    {"num_beams": 4, "max_length": 14, "length_penalty": 1.0, "early_stopping": False,
+     "repetition_penalty": 1.3},
+    {"num_beams": 4, "max_length": 14, "length_penalty": 1.0, "early_stopping": True,
+     "repetition_penalty": 2.0, "no_repeat_ngram_size": 2, "renormalize_logits": True},
 ]

@@ -196,7 +196,7 @@ MOST_ROWS = 16
 MARGIN = 1e-3  # of logits: far above what float32 changes
 
 
-def continued(model, prompt):
+def continued(model, prompt, settings):
     """Greedy ids behind a prompt, without those from the first close call on."""
     model = copy.deepcopy(model)  # dynamic scaling remembers the longest text
     most = MOST_ROWS - len(prompt)
@@ -209,21 +209,26 @@ def continued(model, prompt):
         max_new_tokens=most,
         return_dict_in_generate=True,
         output_logits=True,
+        output_scores=True,  # behind what the settings of the search make of the logits
+        **settings,
     )
     new, sum_log = result.sequences[0, len(prompt) :].tolist(), 0.0
-    for i, logits in enumerate(result.logits):
-        first, second = logits[0].topk(2).values.tolist()
+    for i, (logits, scores) in enumerate(zip(result.logits, result.scores)):
+        first, second = scores[0].topk(2).values.tolist()
         if first - second < MARGIN:
             new = new[:i]
             break
-        sum_log += logits[0].log_softmax(-1).max().item()
+        sum_log += logits[0].log_softmax(-1)[new[i]].item()
     return {"prompt": prompt, "ids": new, "log_prob": sum_log, "most": len(new)}
 
 
 def write_generation(folder, case, model):
     if case["kind"] != "decoder" or not model.can_generate():
         return
-    cases = [continued(model.double(), prompt) for prompt in PROMPTS]
+    settings = case.get("generation", {})
+    if settings:
+        (folder / "generation_config.json").write_text(json.dumps(settings, indent=2) + "\n")
+    cases = [continued(model.double(), prompt, settings) for prompt in PROMPTS]
     cases = [c for c in cases if c["ids"]]
     assert sum(len(c["ids"]) for c in cases) >= 12, cases
     (folder / "generate.json").write_text(json.dumps({"cases": cases}) + "\n")
@@ -253,7 +258,8 @@ def make(name, case):
         folder, attn_implementation="eager", **case.get("arguments", {})
     )
     inputs = {key: torch.tensor(value) for key, value in case["inputs"].items()}
-    values = run(case, loaded.eval(), inputs)
+    fresh = copy.deepcopy(loaded.eval())  # a run leaves gradients in the weights' place
+    values = run(case, loaded, inputs)
     if "stored" in case:
         values = {
             f"grad.{case['stored'](n[5:])}" if n.startswith("grad.") else n: value
@@ -264,7 +270,7 @@ def make(name, case):
         raise SystemExit(f"{name}: {key} is not called so in the file")
     save_file(inputs, folder / "in.safetensors")
     save_file(values, folder / "out.safetensors")
-    write_generation(folder, case, loaded)
+    write_generation(folder, case, fresh)
     size = sum(f.stat().st_size for f in folder.iterdir())
     assert size < 250_000, (name, size)
     loss = f"loss {values['loss']:.4f}" if "loss" in values else "no loss"

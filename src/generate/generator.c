@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_NEW = 256, LONGEST = 2048, PIECE = 512 };
+enum { MAX_NEW = 256, LONGEST = 2048, PIECE = 512, SOME = 2 * HEED_BANNED + HEED_ENDS + 1 };
 
 struct heed_generator {
     heed_model *model;
@@ -25,7 +25,10 @@ struct heed_generator {
     heed_session *session;
     heed_value logits, probs;
     int64_t vocab, longest, piece;
-    int32_t *id; /* longest of them: the prompt and what follows it */
+    double penalty;
+    /* The prompt and what follows it (longest of them), each of its tokens once (as many), what may
+     * not follow (as many, and SOME). */
+    int32_t *id;
 };
 
 static int64_t least(int64_t a, int64_t b) {
@@ -41,6 +44,12 @@ static bool sound(const heed_generate_options *o, heed_error *err) {
     return true;
 }
 
+bool heed_penalty_sound(double penalty, heed_error *err) {
+    return (isfinite(penalty) && penalty > 0) ||
+           heed_fail(err, HEED_VALUE, "repetition_penalty %g: wanted a number above 0, 1 for none",
+                     penalty);
+}
+
 static void set_sizes(heed_generator *g) {
     const heed_config *c = heed_model_config(g->model);
     const heed_generate_options *o = &g->options;
@@ -49,6 +58,7 @@ static void set_sizes(heed_generator *g) {
     g->piece = o->uncached ? g->longest : least(g->longest, o->piece ? o->piece : PIECE);
     g->options.max_new = o->max_new ? o->max_new : MAX_NEW;
     g->vocab = c->vocab;
+    g->penalty = o->repetition_penalty != 0 ? o->repetition_penalty : c->repetition_penalty;
 }
 
 int64_t heed_most_rows(const heed_stack *s, int64_t otherwise) {
@@ -99,8 +109,12 @@ static bool make_plan(heed_generator *g, heed_error *err) {
     return g->plan != NULL;
 }
 
+static size_t ids_of(const heed_generator *g) {
+    return 3 * (size_t)g->longest + SOME;
+}
+
 static bool make_session(heed_generator *g, heed_error *err) {
-    g->id = heed_alloc(g->host, (size_t)g->longest, sizeof *g->id, err);
+    g->id = heed_alloc(g->host, ids_of(g), sizeof *g->id, err);
     g->session = g->id ? heed_session_new(g->plan, err) : NULL;
     if (g->session)
         heed_set_cancel(g->session, g->options.cancel);
@@ -111,8 +125,7 @@ heed_generator *heed_generator_new(heed_model *model, const heed_generate_option
                                    heed_error *err) {
     const heed_generate_options none = {0};
     options = options ? options : &none;
-    if (!heed_must_continue(model, "continuing a text", err) || !sound(options, err) ||
-        !heed_search_plain(heed_model_config(model), err))
+    if (!heed_must_continue(model, "continuing a text", err) || !sound(options, err))
         return NULL;
     heed_generator *g = heed_alloc(heed_model_host(model), 1, sizeof *g, err);
     if (!g)
@@ -121,7 +134,8 @@ heed_generator *heed_generator_new(heed_model *model, const heed_generate_option
     g->host = heed_model_host(model);
     g->options = *options;
     set_sizes(g);
-    if (make_plan(g, err) && (options->plan_only || make_session(g, err)))
+    if (heed_penalty_sound(g->penalty, err) && make_plan(g, err) &&
+        (options->plan_only || make_session(g, err)))
         return g;
     heed_generator_free(g);
     return NULL;
@@ -137,7 +151,7 @@ void heed_generator_free(heed_generator *g) {
 }
 
 heed_need heed_generator_need(const heed_generator *g) {
-    return heed_need_of(g->plan, (size_t)g->longest * sizeof *g->id);
+    return heed_need_of(g->plan, ids_of(g) * sizeof *g->id);
 }
 
 /* Runs rows [from, to) of the text. */
@@ -167,16 +181,41 @@ static bool ends_text(const heed_config *c, int32_t id) {
     return !c->ends && id == c->eos;
 }
 
+/* What may not follow `rows` tokens of which `prompt` were given, and what has come already. */
+static heed_bans bans_of(const heed_generator *g, int64_t prompt, int64_t rows) {
+    const heed_config *c = heed_model_config(g->model);
+    heed_bans bans = {.token = g->id + 2 * g->longest, .greedy = true};
+    for (int64_t i = 0; i < c->bans; i++)
+        heed_forbid(&bans, c->banned[i], g->vocab);
+    for (int64_t i = 0; i < c->begin_bans && rows == prompt; i++)
+        heed_forbid(&bans, c->begin_banned[i], g->vocab);
+    for (int64_t i = 0; i < c->ends && rows < c->min_length; i++)
+        heed_forbid(&bans, c->end[i], g->vocab);
+    if (rows < c->min_length)
+        heed_forbid(&bans, c->eos, g->vocab);
+    heed_forbid_repeats(&bans, g->id, rows, c->no_repeat, g->vocab);
+    heed_punish(&bans, g->id + g->longest, g->id, rows, g->penalty, g->vocab);
+    return bans;
+}
+
 /* One token behind the `rows` that are there. */
-static bool step(heed_generator *g, int64_t *fed, int64_t rows, heed_generated_token *token,
-                 heed_error *err) {
+static bool step(heed_generator *g, int64_t *fed, int64_t prompt, int64_t rows,
+                 heed_generated_token *token, heed_error *err) {
+    heed_candidate best;
     if (!feed(g, fed, rows, err))
         return false;
     heed_next row = {heed_read_value(g->session, g->logits).data,
                      heed_read_value(g->session, g->probs).data, g->vocab};
-    return heed_pick_likeliest(&row, token) ||
-           heed_fail(err, HEED_NONFINITE, "the logits behind token %" PRId64 " are not finite",
-                     rows);
+    heed_bans bans = bans_of(g, prompt, rows);
+    int64_t found = heed_best_tokens(&row, &bans, false, 1, &best);
+    *token = (heed_generated_token){.id = best.token, .log_prob = (double)best.log_prob};
+    if (found < 0)
+        return heed_fail(err, HEED_NONFINITE, "the logits behind token %" PRId64 " are not finite",
+                         rows);
+    return found > 0 || heed_fail(err, HEED_VALUE,
+                                  "no token may follow token %" PRId64
+                                  ": the model's generation_config.json forbids all",
+                                  rows);
 }
 
 static bool fits(const heed_generator *g, int64_t n, heed_error *err) {
@@ -203,7 +242,7 @@ bool heed_generate(heed_generator *g, const int32_t *prompt, int64_t n, heed_gen
         out->why = HEED_GENERATED_FULL;
     for (bool more = true; more && rows < most;) {
         heed_generated_token token;
-        if (!step(g, &fed, rows, &token, err))
+        if (!step(g, &fed, n, rows, &token, err))
             return false;
         g->id[rows++] = token.id;
         out->n++;

@@ -17,8 +17,7 @@ bool heed_must_continue(const heed_model *model, const char *what, heed_error *e
 /* What a plan takes, and arrays beside its values. */
 heed_need heed_need_of(const heed_plan *plan, size_t arrays);
 
-/* pick.c: the likeliest token; of equal ones that with the lowest id. False where a logit is no
- * number or none is finite. */
-bool heed_pick_likeliest(const heed_next *row, heed_generated_token *out);
+/* HEED_VALUE unless it is above 0. */
+bool heed_penalty_sound(double penalty, heed_error *err);
 
 #endif

@@ -4,7 +4,6 @@
 #include "generate/search.h"
 
 #include <math.h>
-#include <string.h>
 
 bool heed_search_make(heed_search *s, const heed_host *host, const heed_search_rules *rules,
                       int64_t limit, heed_error *err) {
@@ -13,8 +12,8 @@ bool heed_search_make(heed_search *s, const heed_host *host, const heed_search_r
     s->log_prob = heed_alloc(host, beam, sizeof *s->log_prob, err);
     s->token = heed_alloc(host, steps, sizeof *s->token, err);
     s->parent = heed_alloc(host, steps, sizeof *s->parent, err);
-    s->history =
-        heed_alloc(host, 2 * (size_t)limit + HEED_SEARCH_NEVER + 1, sizeof *s->history, err);
+    size_t bans = HEED_SEARCH_NEVER + (size_t)rules->n_late + 1;
+    s->history = heed_alloc(host, 3 * (size_t)limit + bans, sizeof *s->history, err);
     s->done = heed_alloc(host, beam, sizeof *s->done, err);
     return s->log_prob && s->token && s->parent && s->history && s->done;
 }
@@ -51,17 +50,6 @@ static int64_t insert(heed_candidate *list, int64_t n, int64_t most, heed_candid
 
 /* ---- What a beam may not take ---- */
 
-static void ban(heed_bans *bans, int32_t token, int64_t vocab) {
-    for (int64_t i = 0; i < bans->n; i++) {
-        if (bans->token[i] == token) {
-            return;
-        }
-    }
-    if (token >= 0 && token < vocab) {
-        bans->token[bans->n++] = token;
-    }
-}
-
 /* The tokens of open beam b, the start among them, into s->history. */
 static void recall(const heed_search *s, const heed_search_rules *rules, int64_t b) {
     s->history[0] = rules->start;
@@ -72,32 +60,23 @@ static void recall(const heed_search *s, const heed_search_rules *rules, int64_t
     }
 }
 
-/* What would repeat a run of rules->no_repeat tokens. */
-static void ban_repeats(const heed_search *s, const heed_search_rules *rules, int64_t b,
-                        heed_bans *bans, int64_t vocab) {
-    int64_t before = rules->no_repeat - 1, n = s->length;
-    if (before < 0 || n < before) {
-        return;
-    }
-    recall(s, rules, b);
-    const int32_t *last = s->history + n - before;
-    for (int64_t i = 0; i + before < n; i++) {
-        if (!memcmp(s->history + i, last, (size_t)before * sizeof *last)) {
-            ban(bans, s->history[i + before], vocab);
-        }
-    }
-}
-
 static heed_bans bans_of(const heed_search *s, const heed_search_rules *rules, int64_t b,
                          int64_t vocab) {
-    heed_bans bans = {.token = s->history + s->limit};
+    heed_bans bans = {.token = s->history + 2 * s->limit, .greedy = rules->beam == 1};
     for (int i = 0; i < HEED_SEARCH_NEVER; i++) {
-        ban(&bans, rules->never[i], vocab);
+        heed_forbid(&bans, rules->never[i], vocab);
+    }
+    for (int64_t i = 0; i < rules->n_late && s->length == 1 + (rules->forced_first >= 0); i++) {
+        heed_forbid(&bans, rules->late[i], vocab);
     }
     if (s->length < rules->min_length) {
-        ban(&bans, rules->end, vocab);
+        heed_forbid(&bans, rules->end, vocab);
     }
-    ban_repeats(s, rules, b, &bans, vocab);
+    if (rules->no_repeat > 0 || rules->penalty != 1) {
+        recall(s, rules, b);
+    }
+    heed_forbid_repeats(&bans, s->history, s->length, rules->no_repeat, vocab);
+    heed_punish(&bans, s->history + s->limit, s->history, s->length, rules->penalty, vocab);
     return bans;
 }
 
@@ -109,10 +88,11 @@ static int32_t forced(const heed_search *s, const heed_search_rules *rules) {
     return s->length == 1 ? rules->forced_first : -1;
 }
 
-/* The best 2 * beam continuations of all open beams into list; -1 where a row is not finite. */
+/* The best 2 * beam continuations of all open beams into list, of one beam the best; -1 where a row
+ * is not finite. With one beam a penalty chooses and counts in no sum, so there is no second. */
 static int64_t gather(const heed_search *s, const heed_search_rules *rules, const heed_next *rows,
                       heed_candidate *list) {
-    int64_t most = 2 * rules->beam, n = 0;
+    int64_t most = rules->beam == 1 ? 1 : 2 * rules->beam, n = 0;
     heed_candidate *own = list + most;
     for (int64_t b = 0; b < s->open; b++) {
         heed_next row = {rows->logits + b * rows->vocab, rows->probs + b * rows->vocab,

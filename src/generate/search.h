@@ -22,6 +22,9 @@ typedef struct {
     int32_t never[HEED_SEARCH_NEVER]; /* tokens that are never taken; -1: none */
     int64_t no_repeat; /* no run of so many tokens, the start among them, comes twice; 0: it may */
     bool renormalize;  /* over the tokens that are allowed */
+    double penalty;    /* repetition_penalty; 1: none */
+    const int32_t *late; /* tokens that are not taken where the first one is free */
+    int64_t n_late;
 } heed_search_rules;
 
 /* A continuation of an open beam by a token. */
@@ -43,8 +46,9 @@ typedef struct {
     int64_t open;            /* beams that go on, best first */
     float *log_prob;         /* of each */
     int32_t *token, *parent; /* [step][beam]: step i made row i + 1 */
-    int32_t *history;        /* a beam's tokens (limit), then what may not follow them */
-    heed_hypothesis *done;   /* best first */
+    int32_t *history;      /* a beam's tokens (limit), each of them once (limit), then what may not
+                                follow them */
+    heed_hypothesis *done; /* best first */
     int64_t n_done;
     bool over;
 } heed_search;
@@ -72,13 +76,28 @@ heed_candidate heed_search_last(const heed_search *s, const heed_search_rules *r
 void heed_search_read(const heed_search *s, const heed_search_rules *rules,
                       const heed_hypothesis *h, int32_t *id);
 
-/* Tokens that one beam may not take now, each once. */
+/* What one beam may not take now, and what it takes at a penalty; each token once, and in one list
+ * alone. */
 typedef struct {
     int32_t *token;
     int64_t n;
+    const int32_t *seen; /* tokens that have come before */
+    int64_t n_seen;
+    double penalty; /* repetition_penalty (Keskar et al. 2019): a number below 0 times this, another
+                       over it */
+    bool greedy;    /* that number is the logit; else the log-probability */
 } heed_bans;
-/* top.c: the best `want` continuations of one beam, best first, ties by token; returns how many: -1
- * where the row is not finite. */
+/* forbid.c: adds a token of the vocabulary; those that would repeat a run of `run` tokens (0: none)
+ * of the text; those of the text that are not forbidden, into `seen`, room for n. The last is
+ * called last. */
+void heed_forbid(heed_bans *bans, int32_t token, int64_t vocab);
+void heed_forbid_repeats(heed_bans *bans, const int32_t *text, int64_t n, int64_t run,
+                         int64_t vocab);
+void heed_punish(heed_bans *bans, int32_t *seen, const int32_t *text, int64_t n, double penalty,
+                 int64_t vocab);
+/* top.c: the best `want` continuations of one beam, best first, of equal ones those without a
+ * penalty, then the lower token; returns how many: -1 where the row is not finite. Their
+ * log-probabilities have the penalty in a search with beams alone. */
 int64_t heed_best_tokens(const heed_next *row, const heed_bans *bans, bool renormalize,
                          int64_t want, heed_candidate *out);
 

@@ -1,6 +1,6 @@
 /* top.c: the best continuations in one row of logits.
  *
- * Tokens are compared by their logits, which rounding cannot make equal; the log-probability of
+ * Tokens are compared by their logits, which rounding cannot make equal, a penalty counted in; the log-probability of
  * token j is (x_j - x_max) + log p_max, p being the softmax that the plan computed.
  * SPDX-License-Identifier: MIT
  */
@@ -8,23 +8,39 @@
 
 #include <math.h>
 
-static bool banned(const heed_bans *bans, int32_t token) {
-    for (int64_t i = 0; i < bans->n; i++) {
-        if (bans->token[i] == token) {
+static bool listed(const int32_t *token, int64_t n, int32_t one) {
+    for (int64_t i = 0; i < n; i++) {
+        if (token[i] == one) {
             return true;
         }
     }
     return false;
 }
 
-/* log of what is left to the allowed tokens. */
-static float log_of_rest(const heed_next *row, const heed_bans *bans) {
+static bool set_aside(const heed_bans *bans, int32_t token) {
+    return listed(bans->token, bans->n, token) || listed(bans->seen, bans->n_seen, token);
+}
+
+/* The logit that a token has by its penalty. */
+static float punished(const heed_next *row, const heed_bans *bans, int32_t token, float shift) {
+    float penalty = (float)bans->penalty, x = row->logits[token];
+    float score = bans->greedy ? x : x + shift;
+    score = score < 0 ? score * penalty : score / penalty;
+    return bans->greedy ? score : score - shift;
+}
+
+/* log of what is left to the allowed tokens; shift: from a logit to its log-probability. */
+static float log_of_rest(const heed_next *row, const heed_bans *bans, float shift) {
     double sum = 0;
     for (int64_t j = 0; j < row->vocab; j++) {
         sum += (double)row->probs[j];
     }
     for (int64_t i = 0; i < bans->n; i++) {
         sum -= (double)row->probs[bans->token[i]];
+    }
+    for (int64_t i = 0; i < bans->n_seen && !bans->greedy; i++) {
+        sum += exp((double)(punished(row, bans, bans->seen[i], shift) + shift)) -
+               (double)row->probs[bans->seen[i]];
     }
     return (float)log(sum > 0 ? sum : 1e-300);
 }
@@ -46,7 +62,7 @@ int64_t heed_best_tokens(const heed_next *row, const heed_bans *bans, bool renor
     for (int64_t j = 0; j < row->vocab; j++) {
         float x = row->logits[j];
         max = x > row->logits[max] ? j : max;
-        if (x > least && !banned(bans, (int32_t)j)) {
+        if (x > least && !set_aside(bans, (int32_t)j)) {
             n = insert(out, n, want, (heed_candidate){.token = (int32_t)j, .log_prob = x});
             least = n == want ? out[n - 1].log_prob : -INFINITY;
         }
@@ -55,11 +71,16 @@ int64_t heed_best_tokens(const heed_next *row, const heed_bans *bans, bool renor
     if (!isfinite(top) || !isfinite(log_max)) {
         return -1;
     }
-    if (renormalize) {
-        log_max -= log_of_rest(row, bans);
+    for (int64_t i = 0; i < bans->n_seen; i++) {
+        float x = punished(row, bans, bans->seen[i], log_max - top);
+        if (n < want || x > out[n - 1].log_prob) {
+            n = insert(out, n, want, (heed_candidate){.token = bans->seen[i], .log_prob = x});
+        }
     }
+    float rest = renormalize ? log_of_rest(row, bans, log_max - top) : 0;
     for (int64_t i = 0; i < n; i++) {
-        out[i].log_prob = (out[i].log_prob - top) + log_max;
+        float x = bans->greedy ? row->logits[out[i].token] : out[i].log_prob;
+        out[i].log_prob = (x - top) + (log_max - rest);
     }
     return n;
 }

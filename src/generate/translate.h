@@ -8,7 +8,10 @@
  *              those so far; the best `beam` that do not end go on
  *   over       see heed_stop; and when max_length is reached: what is then open counts as ended
  *   forbidden  the padding token always, and what bad_words_ids names; the end token below
- *              min_length; what would repeat a run of no_repeat_ngram_size tokens
+ *              min_length; what would repeat a run of no_repeat_ngram_size tokens; what
+ *              begin_suppress_tokens names, where the first token is free
+ *   penalty    repetition_penalty for tokens that have come, the start among them: on the logit in
+ *              greedy search, on the log-probability with beams
  *   forced     the first token where the model has a forced_bos_token_id, and at max_length - 1 the
  *              forced end token where it has one: their log-probability counts as 0
  *   ties       the lower beam, then the lower token id

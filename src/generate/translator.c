@@ -24,6 +24,7 @@ heed_translate_options heed_translate_defaults(const heed_model *model) {
         .max_length = c->max_new > 0 ? c->max_new + 1 : c->max_length,
         .min_length = c->min_length,
         .no_repeat = c->no_repeat,
+        .repetition_penalty = c->repetition_penalty,
         .force_end = c->forced_eos >= 0,
     };
 }
@@ -43,6 +44,10 @@ static int32_t start_of(const heed_translate_options *o, const heed_config *c) {
 
 static int32_t first_of(const heed_translate_options *o, const heed_config *c) {
     return o->first ? *o->first : c->forced_bos;
+}
+
+static double penalty_of(const heed_translate_options *o, const heed_config *c) {
+    return o->repetition_penalty != 0 ? o->repetition_penalty : c->repetition_penalty;
 }
 
 /* What a translation begins with. */
@@ -94,7 +99,7 @@ static bool sound(const heed_translate_options *o, const heed_config *c, heed_er
                          " tokens, a translation ends with one",
                          c->ends);
     }
-    return heed_search_plain(c, err) && tokens_sound(o, c, err);
+    return heed_penalty_sound(penalty_of(o, c), err) && tokens_sound(o, c, err);
 }
 
 static void set_rules(heed_translator *t, const heed_config *c) {
@@ -112,6 +117,9 @@ static void set_rules(heed_translator *t, const heed_config *c) {
         .forced_first = first_of(o, c),
         .no_repeat = o->no_repeat,
         .renormalize = o->renormalize,
+        .penalty = penalty_of(o, c),
+        .late = c->begin_banned,
+        .n_late = c->begin_bans,
     };
     for (int i = 0; i < HEED_SEARCH_NEVER; i++) {
         t->rules.never[i] = i < c->bans ? c->banned[i] : -1;

@@ -19,20 +19,27 @@ const heed_key heed_generation_keys[] = {HEED_MAY("num_beams", INT, beam),
                                          HEED_MAY("decoder_start_token_id", ID, decoder_start),
                                          {0}};
 
-/* Tokens that are never generated, each once. */
-static bool ban(const json_t *id, heed_config *c, const char *key, heed_error *err) {
+/* A list of tokens, each once. */
+typedef struct {
+    const char *key;
+    int32_t *token;
+    int64_t *n;
+} bans;
+
+static bool ban(const json_t *id, bans *b, heed_error *err) {
     if (!json_is_integer(id) || json_integer_value(id) < 0 || json_integer_value(id) > INT32_MAX)
-        return heed_fail(err, HEED_VALUE, "key '%s' holds something that is no token id", key);
-    for (int64_t i = 0; i < c->bans; i++)
-        if (c->banned[i] == json_integer_value(id))
+        return heed_fail(err, HEED_VALUE, "key '%s' holds something that is no token id", b->key);
+    for (int64_t i = 0; i < *b->n; i++)
+        if (b->token[i] == json_integer_value(id))
             return true;
-    if (c->bans == HEED_BANNED)
-        return heed_fail(err, HEED_LIMIT, "key '%s' bans more than %d tokens", key, HEED_BANNED);
-    c->banned[c->bans++] = (int32_t)json_integer_value(id);
+    if (*b->n == HEED_BANNED)
+        return heed_fail(err, HEED_LIMIT, "key '%s' bans more than %d tokens", b->key, HEED_BANNED);
+    b->token[(*b->n)++] = (int32_t)json_integer_value(id);
     return true;
 }
 
 static bool read_bad_words(const json_t *value, heed_config *c, heed_error *err) {
+    bans b = {"bad_words_ids", c->banned, &c->bans};
     bool fine = json_is_array(value);
     for (size_t i = 0; fine && i < json_array_size(value); i++) {
         const json_t *word = json_array_get(value, i);
@@ -41,18 +48,26 @@ static bool read_bad_words(const json_t *value, heed_config *c, heed_error *err)
                              "key 'bad_words_ids': item %zu is no list of one token, which alone "
                              "is possible here",
                              i + 1);
-        if (!ban(json_array_get(word, 0), c, "bad_words_ids", err))
+        if (!ban(json_array_get(word, 0), &b, err))
             return false;
     }
     return fine || heed_fail(err, HEED_VALUE, "key 'bad_words_ids' is no list");
 }
 
-static bool read_suppressed(const json_t *value, heed_config *c, heed_error *err) {
+static bool read_list(const json_t *value, bans *b, heed_error *err) {
     bool fine = json_is_array(value);
     for (size_t i = 0; fine && i < json_array_size(value); i++)
-        if (!ban(json_array_get(value, i), c, "suppress_tokens", err))
+        if (!ban(json_array_get(value, i), b, err))
             return false;
-    return fine || heed_fail(err, HEED_VALUE, "key 'suppress_tokens' is no list");
+    return fine || heed_fail(err, HEED_VALUE, "key '%s' is no list", b->key);
+}
+
+static bool read_suppressed(const json_t *value, heed_config *c, heed_error *err) {
+    return read_list(value, &(bans){"suppress_tokens", c->banned, &c->bans}, err);
+}
+
+static bool read_late(const json_t *value, heed_config *c, heed_error *err) {
+    return read_list(value, &(bans){"begin_suppress_tokens", c->begin_banned, &c->begin_bans}, err);
 }
 
 static bool read_max_new(const json_t *value, heed_config *c, heed_error *err) {
@@ -83,13 +98,5 @@ const heed_key heed_generation_more_keys[] = {
     HEED_MAY("repetition_penalty", NUMBER, repetition_penalty),
     HEED_ONLY("encoder_no_repeat_ngram_size", "0"),
     HEED_ONLY("exponential_decay_length_penalty", "null"),
-    HEED_ONLY("begin_suppress_tokens", "null"),
+    HEED_READ("begin_suppress_tokens", read_late),
     {0}};
-
-bool heed_search_plain(const heed_config *c, heed_error *err) {
-    return c->repetition_penalty == 1 ||
-           heed_fail(err, HEED_VALUE,
-                     "the model's generation_config.json asks for repetition_penalty %g, a search "
-                     "here has none: set it to 1.0 there",
-                     c->repetition_penalty);
-}

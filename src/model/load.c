@@ -92,7 +92,8 @@ static void forget_search(heed_config *c) {
     c->length_penalty = base.length_penalty;
     c->stop = base.stop;
     c->renormalize = base.renormalize;
-    c->no_repeat = c->max_new = c->bans = 0;
+    c->repetition_penalty = base.repetition_penalty;
+    c->no_repeat = c->max_new = c->bans = c->begin_bans = 0;
     c->forced_bos = c->forced_eos = -1;
 }
 

@@ -105,13 +105,15 @@ typedef struct {
     int64_t beam, max_length,
         min_length; /* max_length counts the start token, as in transformers */
     double length_penalty;
-    double repetition_penalty;   /* 1: none; searches refuse another */
+    double repetition_penalty;   /* 1: none */
     heed_stop stop;              /* early_stopping */
     bool renormalize;            /* renormalize_logits */
     int64_t no_repeat;           /* no_repeat_ngram_size; 0: all may come again */
     int64_t max_new;             /* max_new_tokens, which counts no start token; 0: max_length */
     int32_t banned[HEED_BANNED]; /* bad_words_ids and suppress_tokens */
     int64_t bans;
+    int32_t begin_banned[HEED_BANNED]; /* begin_suppress_tokens: not as the first */
+    int64_t begin_bans;
 } heed_config;
 
 /* The defaults of the 2017 base model: width 512, 8 heads, feed-forward 2048, 6+6 layers, dropout
@@ -122,9 +124,6 @@ heed_config heed_config_base(void);
  * "heed"; `why` then says what stands in the way ("positions 'rope'"). Families other than "heed"
  * open in transformers. */
 void heed_config_choose_family(heed_config *config, char *why, size_t size);
-
-/* HEED_VALUE where the model's files ask a search for what no search here does. */
-bool heed_search_plain(const heed_config *config, heed_error *err);
 
 typedef struct heed_model heed_model;
 

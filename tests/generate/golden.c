@@ -24,6 +24,7 @@ static heed_translate_options options_of(const json_t *o, const heed_model *mode
     assert_true(heed_json_opt_int(o, "min_length", &out.min_length, &err));
     assert_true(heed_json_opt_int(o, "no_repeat_ngram_size", &out.no_repeat, &err));
     assert_true(heed_json_opt_number(o, "length_penalty", &out.length_penalty, &err));
+    assert_true(heed_json_opt_number(o, "repetition_penalty", &out.repetition_penalty, &err));
     assert_true(heed_json_opt_bool(o, "renormalize_logits", &out.renormalize, &err));
     out.stop = json_is_string(early) ? HEED_STOP_NEVER
                : json_is_true(early) ? HEED_STOP_FIRST

@@ -61,11 +61,10 @@ static void penalty(void **state) {
     (void)state;
     fixture f = opened(NULL);
     heed_error err = {0};
-    heed_config config = *heed_model_config(f.model);
-    assert_true(heed_search_plain(&config, &err));
-    config.repetition_penalty = 1.05;
-    assert_false(heed_search_plain(&config, &err));
-    expect_error(&err, HEED_VALUE, "repetition_penalty 1.05");
+    heed_translate_options o = heed_translate_defaults(f.model);
+    o.repetition_penalty = -1.05;
+    assert_null(heed_translator_new(f.model, &o, &err));
+    expect_error(&err, HEED_VALUE, "repetition_penalty -1.05: wanted a number above 0, 1 for none");
     closed(&f);
 }
 
