@@ -90,11 +90,11 @@ void cli_report_sources(const heed_translations *t, const char *what);
          .otherwise = "the model's",                                                               \
          .low = 0,                                                                                 \
          .high = 1e9},                                                                             \
-        {.name = "repetition-penalty",                                                             \
+        {.name = "repeat-penalty",                                                                 \
          .kind = CLI_NUMBER,                                                                       \
          .offset = offsetof(type, search.repetition_penalty),                                      \
          .value = "X",                                                                             \
-         .help = "tokens that have come are X times less likely; 1: as likely",                    \
+         .help = "tokens that have come are less likely by X; 1: they are not",                    \
          .otherwise = "the model's",                                                               \
          .low = 0.01,                                                                              \
          .high = 100},                                                                             \

@@ -229,10 +229,10 @@ typedef struct {
     heed_stop stop;
     int64_t max_length, min_length;
     int64_t no_repeat; /* no run of so many tokens comes twice; 0: it may (no_repeat_ngram_size) */
-    double
-        repetition_penalty; /* above 1, tokens that have come are less likely; 1: none, 0: the model's own. As in
-                                  transformers it divides the logit or multiplies one below 0; with
-                                  beams, the log-probability */
+    /* Above 1, tokens that have come are less likely; 1: none, 0: the model's own. As in
+     * transformers it divides a logit, or multiplies one below 0; with beams, the log-probability.
+     */
+    double repetition_penalty;
     /* Read when the translator is made; NULL: the model's own. start: what the decoder begins with
      * (decoder_start_token_id, else bos_token_id); first: the first token it says, -1: any
      * (forced_bos_token_id: a language). */

@@ -75,12 +75,13 @@ typedef struct {
 } heed_vectors;
 HEED_API void heed_vectors_free(heed_vectors *vectors);
 
-/* Opens a folder of an encoder, a decoder, or of T5, whose encoder is taken, as sentence-transformers or transformers write it, and
- * follows what it says of pooling, layers behind it, length, lower case and prompts (modules.json and the files that
- * it names, config_sentence_transformers.json). What it asks for and is not known here is refused
- * by name. White space round a text is no part of it. A text's vector depends on the text alone,
- * bit for bit: not on the other texts, their order, the batch or the number of threads. options
- * NULL: {0}. The engine must outlive it. */
+/* Opens a folder of an encoder, a decoder, or of T5, whose encoder is taken, as
+ * sentence-transformers or transformers write it, and follows what it says of pooling, layers
+ * behind it, length, lower case and prompts (modules.json and the files that it names,
+ * config_sentence_transformers.json). What it asks for and is not known here is refused by name.
+ * White space round a text is no part of it. A text's vector depends on the text alone, bit for
+ * bit: not on the other texts, their order, the batch or the number of threads. options NULL: {0}.
+ * The engine must outlive it. */
 typedef struct heed_embedder heed_embedder;
 HEED_API heed_embedder *heed_embedder_new(heed_engine *engine, const char *folder,
                                           const heed_embed_options *options, heed_error *err);

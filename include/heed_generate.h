@@ -29,8 +29,8 @@ typedef struct {
     double log_prob; /* of this token, given all before it */
 } heed_generated_token;
 
-/* Zero is usable. Tokens are the likeliest ones (greedy; of equal ones that with the lowest id), but
- * for what the model's generation_config.json forbids: bad_words_ids, suppress_tokens,
+/* Zero is usable. Tokens are the likeliest ones (greedy; of equal ones that with the lowest id),
+ * but for what the model's generation_config.json forbids: bad_words_ids, suppress_tokens,
  * begin_suppress_tokens, no_repeat_ngram_size, an end before min_length. */
 typedef struct {
     int64_t max_new; /* tokens at most; 0: 256 */

@@ -77,7 +77,7 @@ heed translate nllb --first fra_Latn text.txt
 heed translate mbart-en-ro --start ro_RO text.txt
 ```
 
-`bad_words_ids` and `suppress_tokens` may ban up to 16 single tokens, `begin_suppress_tokens` as many
-at the beginning. Words of several tokens, groups of beams, and constraints are refused by name. What
-only sampling reads is harmless to a search.
+`bad_words_ids` and `suppress_tokens` may ban up to 16 single tokens, `begin_suppress_tokens` as
+many at the beginning. Words of several tokens, groups of beams, and constraints are refused by
+name. What only sampling reads is harmless to a search.
 END

@@ -1,5 +1,5 @@
-/* dense.h: layers behind pooling, as the Dense modules of sentence-transformers have them. Inside of
- * generate/.
+/* dense.h: layers behind pooling, as the Dense modules of sentence-transformers have them. Inside
+ * of generate/.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_GENERATE_DENSE_H

@@ -2,7 +2,8 @@
  *
  * Texts are cut into pieces, the pieces sorted by length and run in batches under a budget of rows;
  * each piece's rows are pooled into its vector. A text's vector is made of its pieces' in their
- * order, and goes through the layers behind pooling. No sum crosses a sequence, so neither batch nor order changes a bit.
+ * order, and goes through the layers behind pooling. No sum crosses a sequence, so neither batch
+ * nor order changes a bit.
  * SPDX-License-Identifier: MIT
  */
 #include "generate/embedder.h"

@@ -1,7 +1,8 @@
 /* top.c: the best continuations in one row of logits.
  *
- * Tokens are compared by their logits, which rounding cannot make equal, a penalty counted in; the log-probability of
- * token j is (x_j - x_max) + log p_max, p being the softmax that the plan computed.
+ * Tokens are compared by their logits, which rounding cannot make equal, a penalty counted in; the
+ * log-probability of token j is (x_j - x_max) + log p_max, p being the softmax that the plan
+ * computed.
  * SPDX-License-Identifier: MIT
  */
 #include "generate/search.h"
@@ -55,18 +56,26 @@ static int64_t insert(heed_candidate *list, int64_t n, int64_t want, heed_candid
     return n;
 }
 
-int64_t heed_best_tokens(const heed_next *row, const heed_bans *bans, bool renormalize,
-                         int64_t want, heed_candidate *out) {
-    int64_t n = 0, max = 0;
+/* The best without a penalty, by their logits; *max: the largest of all. */
+static int64_t best_plain(const heed_next *row, const heed_bans *bans, int64_t want,
+                          heed_candidate *out, int64_t *max) {
+    int64_t n = 0;
     float least = -INFINITY;
+    *max = 0;
     for (int64_t j = 0; j < row->vocab; j++) {
         float x = row->logits[j];
-        max = x > row->logits[max] ? j : max;
+        *max = x > row->logits[*max] ? j : *max;
         if (x > least && !set_aside(bans, (int32_t)j)) {
             n = insert(out, n, want, (heed_candidate){.token = (int32_t)j, .log_prob = x});
             least = n == want ? out[n - 1].log_prob : -INFINITY;
         }
     }
+    return n;
+}
+
+int64_t heed_best_tokens(const heed_next *row, const heed_bans *bans, bool renormalize,
+                         int64_t want, heed_candidate *out) {
+    int64_t max, n = best_plain(row, bans, want, out, &max);
     float top = row->logits[max], log_max = logf(row->probs[max]);
     if (!isfinite(top) || !isfinite(log_max)) {
         return -1;

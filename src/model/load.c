@@ -27,16 +27,24 @@ static bool family_of(heed_model *m, const json_t *root, heed_error *err) {
     return true;
 }
 
-/* The head that config.json's class of transformers has; without one, the family's first. */
+/* The class that config.json names, "" where it says something else; the family's first where it
+ * is silent. */
+static const char *class_of(const heed_model *m, const json_t *root) {
+    const json_t *named = heed_json_find(root, "architectures.0");
+    if (m->encoder_alone && m->family->encoder_alone)
+        return m->family->encoder_alone;
+    return !named                  ? m->family->architectures->name
+           : json_is_string(named) ? json_string_value(named)
+                                   : "";
+}
+
+/* The head that the class has. */
 static bool choose_head(heed_model *m, const json_t *root, heed_error *err) {
     const heed_architecture *list = m->family->architectures, *a = list;
-    const json_t *named = heed_json_find(root, "architectures.0");
-    const char *name = named ? json_string_value(named) : list->name;
-    if (m->encoder_alone && m->family->encoder_alone)
-        name = m->family->encoder_alone;
-    while (a->name && name && strcmp(a->name, name) != 0)
+    const char *name = class_of(m, root);
+    while (a->name && strcmp(a->name, name) != 0)
         a++;
-    if (name && a->name) {
+    if (a->name) {
         const char *alone = m->family->encoder_alone;
         m->config.kind = alone && !strcmp(name, alone) ? HEED_ENCODER : m->family->kind;
         m->config.head = a->head == HEED_HEAD_TWO ? HEED_HEAD_SEQUENCES : a->head;
@@ -50,7 +58,7 @@ static bool choose_head(heed_model *m, const json_t *root, heed_error *err) {
         snprintf(known + n, sizeof known - n, "%s%s", a == list ? "" : ", ", a->name);
     }
     return heed_fail(err, HEED_NAME, "architecture '%.60s' is not known here, family '%s' has: %s",
-                     name ? name : "?", m->family->type, known);
+                     name, m->family->type, known);
 }
 
 /* Takes over root, which may be NULL: then err tells why. */

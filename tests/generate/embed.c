@@ -275,7 +275,6 @@ static void refusals(void **state) {
                   HEED_NAME, "there is no prompt 'query'");
 }
 
-/* A layer behind pooling. */
 static void dense_refused(const char *dense, heed_code code, const char *line) {
     heed_error err = {0};
     heed_sentence_rules rules;
@@ -306,14 +305,12 @@ static void layers_refused(void **state) {
                   HEED_VALUE, "a layer on 'token_embeddings' is not known here");
 }
 
-/* What a layer's file and the one before it hold. */
 static void layers_do_not_fit(void **state) {
     (void)state;
     heed_error err = {0};
-    char folder[] = GOLDEN "t5-dense";
-    heed_engine *engine = heed_engine_new(NULL, 1, NULL, &err);
     heed_sentence_rules rules;
-    assert_true(heed_sentence_read(NULL, folder, NULL, &rules, &err));
+    heed_engine *engine = heed_engine_new(NULL, 1, NULL, &err);
+    assert_true(heed_sentence_read(NULL, GOLDEN "t5-dense", NULL, &rules, &err));
     assert_null(heed_dense_new(engine, &rules, 9, &err));
     expect_error(&err, HEED_SHAPE, "takes vectors of 8 numbers, here they have 9");
     rules.dense[0].bias = true;
