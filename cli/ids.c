@@ -84,6 +84,12 @@ bool cli_read_ids(cli_id_lists *out, const char *path) {
         return false;
     }
     json_t *root = json_loadf(in, 0, &error);
+    if (ferror(in)) {
+        cli_fail_system("cannot read '%s'", path);
+        fclose(in);
+        json_decref(root);
+        return false;
+    }
     fclose(in);
     if (!root) {
         cli_warn("'%s' line %d column %d: %s", path, error.line, error.column, error.text);

@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static const cli_command *const COMMANDS[] = {
 #define COMMAND(name) &cli_##name,
@@ -112,7 +114,27 @@ static int dispatch(int argc, const char **argv) {
     return command ? run(command, argc - 2, argv + 2) : unknown(argv[1]);
 }
 
+/* Models are read where they lie: bytes that somebody has cut off a file meanwhile are met as this
+ * signal. Any other bus error is ours, and ends the program as it would without this. */
+static void shrunk(int number, siginfo_t *info, void *context) {
+    static const char line[] = "heed: a file became shorter while it was in use\n";
+    (void)context;
+    if (info->si_code != BUS_ADRERR) {
+        signal(number, SIG_DFL);
+        return;
+    }
+    ssize_t told = write(STDERR_FILENO, line, sizeof line - 1);
+    (void)told;
+    _exit(CLI_INPUT);
+}
+
+static void expect_shrinking(void) {
+    struct sigaction action = {.sa_sigaction = shrunk, .sa_flags = SA_SIGINFO};
+    sigaction(SIGBUS, &action, NULL);
+}
+
 int main(int argc, char **argv) {
+    expect_shrinking();
     setlocale(LC_CTYPE, "");
     return flushed(dispatch(argc, (const char **)argv));
 }

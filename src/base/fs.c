@@ -16,9 +16,8 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* Opens a regular file for reading and tells its size; -1 with err filled. */
-static int open_regular(const char *path, size_t *n, heed_error *err) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+int heed_open_regular(const char *path, size_t *n, heed_error *err) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         heed_fail_system(err, HEED_FILE, errno, "cannot open '%s'", path);
         return -1;
@@ -26,8 +25,10 @@ static int open_regular(const char *path, size_t *n, heed_error *err) {
     struct stat st;
     if (fstat(fd, &st) != 0) {
         heed_fail_system(err, HEED_FILE, errno, "cannot read '%s'", path);
+    } else if (S_ISDIR(st.st_mode)) {
+        heed_fail_system(err, HEED_FILE, EISDIR, "cannot read '%s'", path);
     } else if (!S_ISREG(st.st_mode)) {
-        heed_fail(err, HEED_FILE, "'%s' is not a regular file, so it cannot be mapped", path);
+        heed_fail(err, HEED_FILE, "'%s' is a pipe or a device: copy it to a file first", path);
     } else if ((uintmax_t)st.st_size > SIZE_MAX) {
         heed_fail(err, HEED_LIMIT, "'%s' has %jd bytes, more than this machine can map", path,
                   (intmax_t)st.st_size);
@@ -42,7 +43,7 @@ static int open_regular(const char *path, size_t *n, heed_error *err) {
 bool heed_map_file(heed_mapped *m, const char *path, heed_error *err) {
     *m = (heed_mapped){NULL, 0};
     size_t n = 0;
-    int fd = open_regular(path, &n, err);
+    int fd = heed_open_regular(path, &n, err);
     if (fd < 0) {
         return false;
     }
@@ -71,6 +72,11 @@ bool heed_is_folder(const char *path) {
 bool heed_is_file(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+bool heed_is_there(const char *path) {
+    struct stat st;
+    return lstat(path, &st) == 0;
 }
 
 int heed_find_ending(const char *folder, const char *ending, char *out, size_t size) {

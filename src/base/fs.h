@@ -16,9 +16,17 @@ typedef struct {
 bool heed_map_file(heed_mapped *m, const char *path, heed_error *err);
 void heed_unmap_file(heed_mapped *m);
 
-/* Reads a whole file, at most `limit` bytes (more is an error); gz is unpacked if its first bytes
- * are 1f 8b. The result is NUL-terminated, its length in *n; free with heed_free. */
+/* Opens a regular file for reading, its size into *n; -1 with err filled, at once also for a pipe
+ * that nobody writes to. Close with close. */
+int heed_open_regular(const char *path, size_t *n, heed_error *err);
+
+/* Reads a whole regular file, at most `limit` bytes (more is an error). The result is
+ * NUL-terminated, its length in *n; free with heed_free. */
 char *heed_read_file(const heed_host *host, const char *path, size_t limit, size_t *n,
+                     heed_error *err);
+/* The same for what people write: from a pipe too, and gz is unpacked if its first bytes are
+ * 1f 8b. */
+char *heed_read_text(const heed_host *host, const char *path, size_t limit, size_t *n,
                      heed_error *err);
 
 /* Writing: to a temporary file beside `path`, then sync, then rename over it; after a failure the
@@ -34,7 +42,11 @@ bool heed_write_file(const heed_host *host, const char *path, const void *data, 
 
 bool heed_make_folder(const char *path, heed_error *err); /* with parents; existing is fine */
 bool heed_is_folder(const char *path);
-bool heed_is_file(const char *path);
+bool heed_is_file(const char *path); /* a regular one, or a link to it */
+/* Is there anything of this name: a file, a folder, a pipe, a link that leads nowhere? A file that
+ * may be left out is opened where this is true, so that one that is there and cannot be read is an
+ * error and not a file left out. */
+bool heed_is_there(const char *path);
 /* Number of files in a folder whose names end in `ending`; the name of one of them into out. A name
  * of `size` bytes or more counts as none. */
 int heed_find_ending(const char *folder, const char *ending, char *out, size_t size);

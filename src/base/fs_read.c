@@ -1,8 +1,9 @@
-/* fs_read.c: a whole file into memory, unpacked where it is gzip.
+/* fs_read.c: a whole file into memory; a text also from a pipe, and unpacked where it is gzip.
  *
- * Method: read to the end (so that pipes work), then, behind the two magic bytes, inflate member
- * after member with zlib (RFC 1952). Nothing is trusted: the limit holds for the bytes on disk and
- * for those unpacked.
+ * Method: read to the end, then, behind the two magic bytes, inflate member after member with zlib
+ * (RFC 1952). Nothing is trusted: the limit holds for the bytes on disk and for those unpacked. The
+ * files of a model are neither pipes nor packed: what waits for ever or unpacks without end is
+ * refused there.
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
@@ -127,17 +128,12 @@ static bool is_gzip(const heed_buf *buf) {
            (unsigned char)buf->data[1] == 0x8b;
 }
 
-char *heed_read_file(const heed_host *host, const char *path, size_t limit, size_t *n,
-                     heed_error *err) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        heed_fail_system(err, HEED_FILE, errno, "cannot open '%s'", path);
-        return NULL;
-    }
+static char *read_open(const heed_host *host, int fd, const char *path, size_t limit, bool packed,
+                       size_t *n, heed_error *err) {
     heed_buf raw = {.host = host}, plain = {.host = host};
     bool ok = read_all(&raw, fd, path, limit, err);
     close(fd);
-    if (ok && is_gzip(&raw)) {
+    if (ok && packed && is_gzip(&raw)) {
         ok = unpack(&plain, &raw, path, limit, err);
         heed_buf_free(&raw);
         raw = plain;
@@ -148,4 +144,21 @@ char *heed_read_file(const heed_host *host, const char *path, size_t limit, size
     }
     *n = raw.n;
     return raw.data;
+}
+
+char *heed_read_file(const heed_host *host, const char *path, size_t limit, size_t *n,
+                     heed_error *err) {
+    size_t bytes;
+    int fd = heed_open_regular(path, &bytes, err);
+    return fd < 0 ? NULL : read_open(host, fd, path, limit, false, n, err);
+}
+
+char *heed_read_text(const heed_host *host, const char *path, size_t limit, size_t *n,
+                     heed_error *err) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        heed_fail_system(err, HEED_FILE, errno, "cannot open '%s'", path);
+        return NULL;
+    }
+    return read_open(host, fd, path, limit, true, n, err);
 }

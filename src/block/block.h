@@ -47,9 +47,11 @@ typedef struct {
 } heed_stack;
 
 /* Refuses what cannot work, with both numbers: a width that heads do not divide, heads that
- * kv_heads do not divide, an odd head width for rotary positions, sizes beyond all reason. True
- * where it can. */
+ * kv_heads do not divide, an odd head width for rotary positions, what does not fit. True where it
+ * can. Each stack is asked before its first layer. */
 bool heed_stack_sound(heed_build *b, const heed_stack *c);
+/* The part of it for stacks of another build: refuses sizes beyond all reason (1024 layers). */
+bool heed_stack_fits(heed_build *b, const heed_stack *c);
 
 heed_value heed_block_norm(heed_build *b, heed_value x, const char *name, const heed_stack *c);
 

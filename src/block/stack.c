@@ -6,12 +6,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* So that no product of two of them leaves an int64_t, and no loop over layers its patience. */
-enum { MOST_LAYERS = 1 << 14 };
+/* So that no product of two sizes leaves an int64_t, and recording stays within tens of MiB: the
+ * deepest that were published have 1000 layers (Wang et al. 2022, DeepNet). */
+enum { MOST_LAYERS = 1 << 10 };
 
-static bool sizes_fit(const heed_stack *c) {
-    return c->width <= INT32_MAX && c->heads <= INT32_MAX && c->head_width <= INT32_MAX &&
-           c->feed_forward <= INT32_MAX && c->layers <= MOST_LAYERS;
+bool heed_stack_fits(heed_build *b, const heed_stack *c) {
+    if (c->width <= INT32_MAX && c->heads <= INT32_MAX && c->head_width <= INT32_MAX &&
+        c->feed_forward <= INT32_MAX && c->layers <= MOST_LAYERS)
+        return true;
+    heed_refuse(b, HEED_LIMIT,
+                "a stack of %" PRId64 " layers, width %" PRId64 ", %" PRId64 " heads of %" PRId64
+                ", feed-forward %" PRId64 " is too large",
+                c->layers, c->width, c->heads, c->head_width, c->feed_forward);
+    return false;
 }
 
 bool heed_stack_sound(heed_build *b, const heed_stack *c) {
@@ -27,13 +34,8 @@ bool heed_stack_sound(heed_build *b, const heed_stack *c) {
     else if (rope && c->width / c->heads % 2)
         heed_refuse(b, HEED_SHAPE, "rotary positions need an even head width, not %" PRId64,
                     c->width / c->heads);
-    else if (!sizes_fit(c))
-        heed_refuse(b, HEED_LIMIT,
-                    "a stack of %" PRId64 " layers, width %" PRId64 ", %" PRId64
-                    " heads of %" PRId64 ", feed-forward %" PRId64 " is too large",
-                    c->layers, c->width, c->heads, c->head_width, c->feed_forward);
     else
-        return true;
+        return heed_stack_fits(b, c);
     return false;
 }
 

@@ -68,7 +68,7 @@ bool heed_lines_read(heed_lines *lines, const heed_host *host, const char *path,
                      heed_error *err) {
     size_t n = 0;
     *lines = (heed_lines){.host = host};
-    lines->text = heed_read_file(host, path, limit ? limit : (size_t)8 << 30, &n, err);
+    lines->text = heed_read_text(host, path, limit ? limit : (size_t)8 << 30, &n, err);
     return finish(lines, path, n, err);
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/fs.h"
 #include "base/utf8.h"
 #include "file/gguf_bytes.h"
 #include "file/tensors.h"
@@ -292,7 +293,7 @@ void heed_gguf_free(heed_gguf *g) {
 
 bool heed_is_gguf(const char *path) {
     char magic[4] = "";
-    FILE *f = fopen(path, "rb");
+    FILE *f = heed_is_file(path) ? fopen(path, "rb") : NULL; /* opening a pipe would wait */
     bool is = f && fread(magic, 1, sizeof magic, f) == sizeof magic &&
               memcmp(magic, "GGUF", sizeof magic) == 0;
     if (f)

@@ -1,9 +1,10 @@
 /* json.c: reading JSON and getting typed values out of it.
  *
  * Method: one pass over the raw text measures nesting (so that hostile input cannot exhaust the
- * stack of a recursive parser or of those who walk the tree) and finds integers beyond 64 bits,
- * which become reals of the same length in a copy of the text, so that columns in later errors
- * stay right. Then jansson parses.
+ * stack of a recursive parser or of those who walk the tree) and the memory that the tree will take
+ * (a text of "{},{},{}" grows a hundredfold), and finds integers beyond 64 bits, which become reals
+ * of the same length in a copy of the text, so that columns in later errors stay right. Then
+ * jansson parses.
  * SPDX-License-Identifier: MIT
  */
 #include "file/json.h"
@@ -16,10 +17,16 @@
 
 /* ---- Before parsing ---- */
 
+/* Bytes that jansson 2.14 takes on a 64-bit machine for an object, an array, a string beside its
+ * characters, a key beside its string, and any value with its place in a list; rounded up, growth of
+ * tables included. */
+enum { OBJECT = 256, ARRAY = 144, STRING = 64, KEY = 40, VALUE = 64 };
+
 typedef struct {
     const char *label;
     const char *text;
     size_t n;
+    size_t tree; /* bytes that it will take parsed, about */
     size_t wide; /* how many integers do not fit 64 bits */
     char *copy;  /* where they are rewritten; NULL while counting */
 } scan;
@@ -57,10 +64,30 @@ static size_t scan_string(const scan *s, size_t i) {
     return i + 1;
 }
 
+/* What a structural character or a quote adds to the tree. */
+static size_t weight_of(char c) {
+    switch (c) {
+    case '{':
+        return OBJECT;
+    case '[':
+        return ARRAY;
+    case '"':
+        return STRING;
+    case ':':
+        return KEY;
+    case ',':
+        return VALUE;
+    default:
+        return 0;
+    }
+}
+
 static bool scan_text(scan *s, heed_error *err) {
     int64_t depth = 0, line = 1;
+    s->tree = s->n;
     for (size_t i = 0; i < s->n;) {
         char c = s->text[i];
+        s->tree += weight_of(c);
         if (c == '"') {
             i = scan_string(s, i);
             continue;
@@ -103,6 +130,11 @@ json_t *heed_json_parse(const heed_host *host, const char *label, const char *te
     scan s = {.label = label, .text = text, .n = n};
     if (!scan_text(&s, err))
         return NULL;
+    if (s.tree + (s.wide ? n : 0) > HEED_JSON_TREE) {
+        heed_fail(err, HEED_LIMIT, "'%s': its JSON would take more than %d MiB of memory", label,
+                  HEED_JSON_TREE >> 20);
+        return NULL;
+    }
     if (!s.wide)
         return load(label, text ? text : "", n, err);
     s.copy = heed_copy_text(host, text, n, err);

@@ -1,6 +1,6 @@
 /* json.h: JSON in and out: jansson behind checks that name the place and the key.
  *
- * Reading is strict: UTF-8 only, a key twice is refused, nesting has a limit, \u0000 is allowed in
+ * Reading is strict: UTF-8 only, a key twice is refused, nesting and memory have limits, \u0000 is allowed in
  * values. Integers beyond 64 bits (tokenizer_config.json writes 1e30 in full) become reals.
  * jansson's own memory comes from the C library, not from a host. A json_t is read by several
  * threads at once, changed by one.
@@ -13,7 +13,9 @@
 
 #include "base/mem.h"
 
-enum { HEED_JSON_DEPTH = 200 };
+/* Nesting, and bytes of memory for the values of one text: a file that is refused never takes more
+ * than its size and 64 MiB. (A vocab.json of 256,000 tokens takes 45 MiB.) */
+enum { HEED_JSON_DEPTH = 200, HEED_JSON_TREE = 56 << 20 };
 
 /* Parses n bytes; `label` (a path) opens every error: "'config.json' line 3 column 7: ...". The
  * root is an object or an array. NULL on failure; otherwise free with json_decref. */

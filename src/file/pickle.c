@@ -3,7 +3,7 @@
  * Method: each opcode is a short function in a table. A node is never changed but by items put into
  * it, and refers to others by index, so a pickle that puts a list into itself makes a circle that
  * costs nothing; whoever walks the tree must not follow it blindly.
- * Invariant: NODES_MAX bounds the memory, whatever the pickle says; every byte is asked for by
+ * Invariant: NODES_MAX bounds nodes, items and stack, whatever the pickle says; every byte is asked for by
  * heed_pickle_take.
  * SPDX-License-Identifier: MIT
  */
@@ -59,6 +59,9 @@ heed_pickle_node *heed_pickle_new(heed_machine *m, heed_pickle_kind kind) {
 }
 
 bool heed_pickle_push(heed_machine *m, uint32_t id) {
+    if (m->depth >= NODES_MAX) {
+        return heed_pickle_wrong(m, "a deeper stack than a file of tensors needs");
+    }
     if (!heed_reserve(m->p->host, (void **)&m->stack, &m->stack_cap, m->depth + 1, sizeof *m->stack,
                       m->err)) {
         return false;

@@ -93,19 +93,19 @@ static bool add_folder(heed_tensors *t, const char *folder, heed_error *err) {
     char path[PATH_SIZE];
     if (!heed_join_path(path, sizeof path, folder, "model.safetensors", err))
         return false;
-    if (heed_is_file(path))
+    if (heed_is_there(path))
         return heed_tensors_add_file(t, path, err);
     if (!heed_join_path(path, sizeof path, folder, "model.safetensors.index.json", err))
         return false;
-    if (heed_is_file(path))
+    if (heed_is_there(path))
         return heed_tensors_add_index(t, folder, path, err);
     if (!heed_join_path(path, sizeof path, folder, "pytorch_model.bin", err))
         return false;
-    if (heed_is_file(path))
+    if (heed_is_there(path))
         return heed_tensors_add_file(t, path, err);
     if (!heed_join_path(path, sizeof path, folder, "pytorch_model.bin.index.json", err))
         return false;
-    if (heed_is_file(path))
+    if (heed_is_there(path))
         return heed_tensors_add_index(t, folder, path, err);
     return heed_fail(err, HEED_FILE,
                      "'%s' has neither model.safetensors nor pytorch_model.bin, nor an index of "

@@ -35,13 +35,17 @@ const char *heed_pooling_name(heed_pooling pooling) {
     return "stated";
 }
 
-/* The file folder/name, or NULL: with an error unless it is absent. */
-static json_t *open_file(const heed_host *host, const char *folder, const char *name,
-                         heed_error *err) {
+/* The file folder/name into *root, NULL where it is absent. An error names the file. */
+static bool open_file(const heed_host *host, const char *folder, const char *name, json_t **root,
+                      heed_error *err) {
     char path[HEED_SENTENCE_PATH];
-    if (!heed_join_path(path, sizeof path, folder, name, err) || !heed_is_file(path))
-        return NULL;
-    return heed_json_read(host, path, LIMIT, err);
+    *root = NULL;
+    if (!heed_join_path(path, sizeof path, folder, name, err))
+        return false;
+    if (!heed_is_there(path))
+        return true;
+    *root = heed_json_read(host, path, LIMIT, err);
+    return *root != NULL;
 }
 
 static bool is_one_of(const char *name, const char *const *list) {
@@ -133,7 +137,9 @@ static bool read_model(const heed_host *host, heed_sentence_rules *r, heed_error
         "sentence_albert_config.json",     "sentence_xlm-roberta_config.json"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         heed_error inner = {0};
-        json_t *root = open_file(host, r->model, names[i], &inner);
+        json_t *root;
+        if (!open_file(host, r->model, names[i], &root, err))
+            return false;
         bool fine = root && read_length(root, r, names[i], &inner);
         json_decref(root);
         if (inner.code)
@@ -146,10 +152,11 @@ static bool read_model(const heed_host *host, heed_sentence_rules *r, heed_error
 
 /* What the tokenizer's settings say, where nothing else does; they say "no limit" by 10^30. */
 static bool read_tokenizer(const heed_host *host, heed_sentence_rules *r, heed_error *err) {
-    heed_error inner = {0};
+    json_t *root = NULL;
     if (r->max_tokens)
         return true;
-    json_t *root = open_file(host, r->model, "tokenizer_config.json", &inner);
+    if (!open_file(host, r->model, "tokenizer_config.json", &root, err))
+        return false;
     const json_t *most = root ? heed_json_find(root, "model_max_length") : NULL;
     json_int_t n = json_integer_value(most);
     if (n > 0 && n <= INT32_MAX) {
@@ -157,7 +164,7 @@ static bool read_tokenizer(const heed_host *host, heed_sentence_rules *r, heed_e
         r->max_from = "tokenizer_config.json";
     }
     json_decref(root);
-    return !inner.code || heed_fail(err, inner.code, "%s", inner.text);
+    return true;
 }
 
 /* ---- Modules ---- */
@@ -181,8 +188,10 @@ static bool place(char *out, const char *folder, const char *path, heed_error *e
 static bool read_pooling_at(const heed_host *host, const char *folder, heed_sentence_rules *r,
                             heed_error *err) {
     heed_error inner = {0};
-    json_t *root = open_file(host, folder, "config.json", &inner);
-    if (!root && !inner.code)
+    json_t *root;
+    if (!open_file(host, folder, "config.json", &root, err))
+        return false;
+    if (!root)
         heed_fail(&inner, HEED_FILE, "there is no such file");
     if (root)
         read_pooling(root, r, &inner);
@@ -280,7 +289,9 @@ static bool read_module(const heed_host *host, const char *folder, const json_t 
 static bool read_modules(const heed_host *host, const char *folder, heed_sentence_rules *r,
                          heed_error *err) {
     heed_error inner = {0};
-    json_t *root = open_file(host, folder, "modules.json", &inner);
+    json_t *root;
+    if (!open_file(host, folder, "modules.json", &root, err))
+        return false;
     if (root && !json_is_array(root))
         heed_fail(&inner, HEED_VALUE, "it holds %s, wanted a list of modules",
                   heed_json_kind(root));
@@ -317,9 +328,10 @@ static bool read_prompts(const heed_host *host, const char *folder, const char *
                          heed_sentence_rules *r, heed_error *err) {
     static const char file[] = "config_sentence_transformers.json";
     heed_error inner = {0};
-    json_t *root = open_file(host, folder, file, &inner);
-    if (!inner.code)
-        take_prompt(root, name, r, &inner);
+    json_t *root;
+    if (!open_file(host, folder, file, &root, err))
+        return false;
+    take_prompt(root, name, r, &inner);
     json_decref(root);
     if (!inner.code && r->prompt[0] && !r->prompt_pooled)
         heed_fail(&inner, HEED_VALUE, "a prompt that is not pooled is not known here");

@@ -22,6 +22,7 @@ heed_build *heed_build_new(heed_engine *engine, heed_mode mode, heed_weights *we
     b->book = (heed_record_book){
         .engine = engine, .host = engine->host, .weights = weights, .mode = mode};
     b->book.region.host = engine->host;
+    heed_map_init(&b->book.shared, engine->host);
     b->next_cache = -1;
     return b;
 }
@@ -29,12 +30,14 @@ heed_build *heed_build_new(heed_engine *engine, heed_mode mode, heed_weights *we
 void heed_book_free(heed_record_book *book) {
     heed_free(book->host, book->value);
     heed_free(book->host, book->node);
+    heed_map_free(&book->shared);
     heed_free(book->host, book->space);
     heed_free(book->host, book->input);
     heed_free(book->host, book->named);
     heed_free(book->host, book->cache);
     heed_free(book->host, book->kept);
     heed_free(book->host, book->unit);
+    heed_free(book->host, book->of_weight);
     heed_region_free(&book->region);
 }
 
@@ -312,13 +315,13 @@ static heed_value add_weight(heed_build *b, const char *name, int64_t rows, int6
         return failed;
     heed_record_book *k = &b->book;
     int64_t index = heed_weights_declare(k->weights, path, rows, cols, init, vector, &b->error);
-    if (index < 0)
+    if (index < 0 || !room(b, (void **)&k->of_weight, &k->of_weight_cap, (size_t)index + 1,
+                           sizeof *k->of_weight))
         return failed;
-    for (uint32_t id = 1; id <= k->values; id++)
-        if (k->value[id - 1].source == HEED_FROM_WEIGHT &&
-            k->value[id - 1].index == (uint32_t)index)
-            return (heed_value){id};
+    if (k->of_weight[index])
+        return (heed_value){k->of_weight[index]};
     heed_value v = heed_new_value(b, heed_fixed(rows, cols), HEED_FROM_WEIGHT, (uint32_t)index);
+    k->of_weight[index] = v.id;
     if (v.id)
         heed_slot_at(k, v.id)->wants_grad =
             heed_build_trains(b) && !k->weights->entry[index].frozen;

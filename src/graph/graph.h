@@ -25,8 +25,10 @@ struct heed_weights {
     heed_weight_entry *entry;
     size_t count, cap;
     heed_compute compute;
+    int64_t numbers; /* of all entries: so many bytes an int64_t can count */
 };
-/* Index of an entry, declared if new; -1 with err where the shape differs or memory fails. */
+/* Index of an entry, declared if new; -1 with err where the shape differs, the numbers of all
+ * are too many to count, or memory fails. */
 int64_t heed_weights_declare(heed_weights *w, const char *name, int64_t rows, int64_t cols,
                              heed_init init, bool vector, heed_error *err);
 bool heed_weights_make_grad(heed_weights *w, int64_t index, heed_error *err);
@@ -114,6 +116,7 @@ typedef struct {
     size_t values, value_cap;
     heed_node *node;
     size_t nodes, node_cap;
+    heed_map shared;        /* what tells a node of heed_record_shared from others, to its output */
     heed_space_info *space; /* space[id - 1] */
     size_t spaces, space_cap;
     heed_input_info *input;
@@ -126,6 +129,8 @@ typedef struct {
     size_t kepts, kept_cap;
     const char **unit; /* unit[id - 1]: path of the numbered scope */
     size_t units, unit_cap;
+    uint32_t *of_weight; /* of_weight[i]: the value that is weight i; 0: not recorded */
+    size_t of_weight_cap;
 } heed_record_book;
 
 enum { HEED_SCOPE_BYTES = 256, HEED_SCOPE_DEPTH = 16 };

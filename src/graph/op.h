@@ -115,8 +115,8 @@ heed_shape heed_like(const heed_build *b, heed_value v,
  * id 0 that the op calls absent must be given as heed_absent(); any other id 0 gives id 0. */
 heed_value heed_record(heed_build *b, const heed_op *op, const void *attr, size_t attr_bytes,
                        int n_in, const heed_value *in, int n_out, const heed_shape *out);
-/* The same, or an earlier node with the same op, attr, inputs and shapes (packed weights, tables).
- */
+/* The same, or what an earlier call of this with the same op, attr, inputs and shapes gave (packed
+ * weights, tables). */
 heed_value heed_record_shared(heed_build *b, const heed_op *op, const void *attr, size_t attr_bytes,
                               int n_in, const heed_value *in, int n_out, const heed_shape *out);
 heed_value heed_absent(void);

@@ -95,31 +95,45 @@ void heed_record_effect(heed_build *b, const heed_op *op, const void *attr, size
     add_node(b, op, attr, attr_bytes, n_in, in, 0, NULL);
 }
 
-static bool same_shape(const heed_shape *a, const heed_shape *c) {
-    return a->extent == c->extent && a->cell == c->cell && a->space == c->space &&
-           a->keys == c->keys && a->rows == c->rows && a->cols == c->cols;
+/* What tells one node from another, as bytes for a map: nothing in it is padding. */
+typedef struct {
+    unsigned char byte[sizeof(void *) + 3 * sizeof(size_t) + HEED_ATTR_BYTES +
+                       HEED_MAX_IN * sizeof(uint32_t) + HEED_MAX_OUT * 6 * sizeof(int64_t)];
+    size_t n;
+} node_key;
+
+static void put(node_key *key, const void *data, size_t bytes) {
+    if (bytes)
+        memcpy(key->byte + key->n, data, bytes);
+    key->n += bytes;
 }
 
-static bool same_node(const heed_record_book *k, const heed_node *n, const heed_op *op,
-                      const void *attr, size_t attr_bytes, int n_in, const heed_value *in,
-                      int n_out, const heed_shape *out) {
-    if (n->op != op || n->n_in != n_in || n->n_out != n_out || n->attr_bytes != attr_bytes)
-        return false;
-    for (int i = 0; i < n_in; i++)
-        if (n->in[i] != in[i].id)
-            return false;
-    for (int i = 0; i < n_out; i++)
-        if (!same_shape(&heed_slot_at(k, n->out + (uint32_t)i)->shape, &out[i]))
-            return false;
-    return !attr_bytes || !memcmp(n->attr, attr, attr_bytes);
+static void put_shape(node_key *key, const heed_shape *s) {
+    const int64_t parts[] = {
+        (int64_t)s->extent, (int64_t)s->cell, s->space, s->keys, s->rows, s->cols};
+    put(key, parts, sizeof parts);
 }
 
 heed_value heed_record_shared(heed_build *b, const heed_op *op, const void *attr, size_t attr_bytes,
                               int n_in, const heed_value *in, int n_out, const heed_shape *out) {
-    for (size_t i = b->book.nodes; i-- > 0;)
-        if (same_node(&b->book, &b->book.node[i], op, attr, attr_bytes, n_in, in, n_out, out))
-            return (heed_value){b->book.node[i].out};
-    return add_node(b, op, attr, attr_bytes, n_in, in, n_out, out);
+    heed_map *shared = &b->book.shared;
+    if (!usable(b, op, attr_bytes, n_in, in, n_out))
+        return failed;
+    node_key key = {.n = 0};
+    put(&key, &op, sizeof op);
+    put(&key, (size_t[]){attr_bytes, (size_t)n_in, (size_t)n_out}, 3 * sizeof(size_t));
+    put(&key, attr, attr_bytes);
+    for (int i = 0; i < n_in; i++)
+        put(&key, &in[i].id, sizeof in[i].id);
+    for (int i = 0; i < n_out; i++)
+        put_shape(&key, &out[i]);
+    const heed_map_entry *before = heed_map_find(shared, (const char *)key.byte, key.n);
+    if (before)
+        return (heed_value){(uint32_t)before->value};
+    heed_value v = add_node(b, op, attr, attr_bytes, n_in, in, n_out, out);
+    if (v.id && !heed_map_put(shared, (const char *)key.byte, key.n, v.id, NULL, &b->error))
+        return failed;
+    return v;
 }
 
 const void *heed_keep_data(heed_build *b, const void *data, size_t bytes) {

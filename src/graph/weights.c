@@ -57,7 +57,8 @@ static bool same_shape(const heed_weight_entry *e, int64_t rows, int64_t cols, h
 
 int64_t heed_weights_declare(heed_weights *w, const char *name, int64_t rows, int64_t cols,
                              heed_init init, bool vector, heed_error *err) {
-    if (rows < 1 || cols < 1 || rows > INT64_MAX / (int64_t)sizeof(heed_number) / cols) {
+    const int64_t most = INT64_MAX / (int64_t)sizeof(heed_number);
+    if (rows < 1 || cols < 1 || rows > most / cols) {
         heed_fail(err, HEED_SHAPE, "weight '%s' cannot be (%" PRId64 ",%" PRId64 ")", name, rows,
                   cols);
         return -1;
@@ -65,6 +66,13 @@ int64_t heed_weights_declare(heed_weights *w, const char *name, int64_t rows, in
     heed_map_entry *found = heed_map_find(&w->names, name, strlen(name));
     if (found)
         return same_shape(&w->entry[found->value], rows, cols, err) ? found->value : -1;
+    if (rows * cols > most - w->numbers) {
+        heed_fail(err, HEED_LIMIT,
+                  "with weight '%s' (%" PRId64 ",%" PRId64
+                  ") the model has more numbers than can be counted",
+                  name, rows, cols);
+        return -1;
+    }
     if (!heed_reserve(w->host, (void **)&w->entry, &w->cap, w->count + 1, sizeof *w->entry, err))
         return -1;
     heed_map_entry *made =
@@ -73,6 +81,7 @@ int64_t heed_weights_declare(heed_weights *w, const char *name, int64_t rows, in
         return -1;
     w->entry[w->count] = (heed_weight_entry){
         .name = made->key, .rows = rows, .cols = cols, .init = init, .vector = vector};
+    w->numbers += rows * cols;
     return (int64_t)w->count++;
 }
 

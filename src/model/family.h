@@ -5,6 +5,7 @@
 #define HEED_MODEL_FAMILY_H
 
 #include "base/error.h"
+#include "base/map.h"
 #include "file/gguf.h"
 #include "file/json.h"
 #include "file/safetensors.h"
@@ -347,6 +348,7 @@ struct heed_model {
     const heed_rename *names;
     const char *prefix;
     const char *const *unused;
+    heed_map claims;     /* fit.c: names of the file that weights may have, to their weights */
     const char **stored; /* the file's names of the weights, in their order; NULL: not there */
     bool encoder_alone;  /* of both stacks, where the family can */
     bool untie;          /* the head is its own, whatever the file says */

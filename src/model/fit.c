@@ -98,16 +98,32 @@ static void misshape(misfits *f, const heed_weight_entry *e, const heed_tensor *
                        (json_int_t)e->rows, (json_int_t)e->cols));
 }
 
+enum { CLAIM = 32 }; /* bits of a claim that tell the weight; above them, the row of its name */
+
+/* Who has which name by its first row that fits: of several weights, the one with the earliest. One
+ * pass for each row, so that a hostile config.json of many layers costs no product of two of them. */
+static bool claim_names(heed_model *m, heed_error *err) {
+    char name[NAME];
+    bool some = true;
+    for (int64_t n = 0; some; n++) {
+        some = false;
+        for (int64_t i = 0; i < heed_weights_count(m->weights); i++) {
+            const char *ours = heed_weights_at(m->weights, i)->name;
+            if (!heed_renamed(m->names, ours, (int)n, name, sizeof name))
+                continue;
+            some = true;
+            if (!heed_map_put(&m->claims, name, strlen(name), n << CLAIM | i, NULL, err))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* Has another weight that the model has (an output matrix of its own) this name before its n-th? */
 static bool is_anothers(const heed_model *m, const heed_weight_entry *e, const char *name, int n) {
-    char other[NAME];
-    for (int64_t i = 0; i < heed_weights_count(m->weights); i++) {
-        const heed_weight_entry *w = heed_weights_at(m->weights, i);
-        for (int k = 0; w != e && k < n; k++)
-            if (heed_renamed(m->names, w->name, k, other, sizeof other) && !strcmp(other, name))
-                return true;
-    }
-    return false;
+    const heed_map_entry *claim = heed_map_find(&m->claims, name, strlen(name));
+    int64_t owner = claim ? claim->value & (((int64_t)1 << CLAIM) - 1) : -1;
+    return claim && claim->value >> CLAIM < n && heed_weights_at(m->weights, owner) != e;
 }
 
 /* The n-th name under which a file may hold a weight's tensor. False behind the last; "" where that
@@ -123,7 +139,7 @@ static bool nth_name(const heed_model *m, const heed_weight_entry *e, int n, cha
 /* Finds the tensors of weight i; the first is the one that it is called after. */
 static void match(heed_model *m, int64_t i, bool *used, misfits *f) {
     heed_weight_entry *e = heed_weights_at(m->weights, i);
-    const heed_tensor *first = NULL, *base = heed_tensors_at(m->tensors, 0);
+    const heed_tensor *first = NULL;
     char name[NAME], asked[NAME] = "?";
     for (int n = 0; nth_name(m, e, n, name); n++) {
         const heed_tensor *t = heed_find_tensor(m, name);
@@ -131,7 +147,7 @@ static void match(heed_model *m, int64_t i, bool *used, misfits *f) {
             snprintf(asked, sizeof asked, "%s", name);
         if (!t)
             continue;
-        used[t - base] = true;
+        used[t - heed_tensors_at(m->tensors, 0)] = true;
         if (!same_shape(e, t))
             misshape(f, e, t);
         first = first ? first : t;
@@ -197,7 +213,7 @@ bool heed_model_match(heed_model *m, json_t *list, heed_error *err) {
     misfits f = {.list = list};
     bool *used = heed_alloc(host, (size_t)heed_tensors_count(m->tensors), sizeof *used, err);
     m->stored = heed_alloc(host, (size_t)heed_weights_count(m->weights), sizeof *m->stored, err);
-    bool fine = used && m->stored;
+    bool fine = used && m->stored && claim_names(m, err);
     for (int64_t i = 0; fine && i < heed_weights_count(m->weights); i++)
         match(m, i, used, &f);
     if (fine)

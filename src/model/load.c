@@ -109,7 +109,7 @@ static bool read_generation(heed_model *m, const char *folder, heed_error *err) 
     char path[PATH];
     if (!heed_join_path(path, sizeof path, folder, "generation_config.json", err))
         return false;
-    if (!heed_is_file(path))
+    if (!heed_is_there(path))
         return true;
     json_t *root = heed_json_read(heed_model_host(m), path, CONFIG_LIMIT, err);
     if (!root)
@@ -126,7 +126,7 @@ static bool read_tokenizer(heed_model *m, const char *folder, heed_error *err) {
     char path[PATH];
     if (!heed_join_path(path, sizeof path, folder, "tokenizer.json", err))
         return false;
-    if (heed_is_file(path))
+    if (heed_is_there(path))
         return heed_model_read_tokenizer(m, path, err);
     if (!heed_tokenizer_in_folder(folder, m->config.family))
         return true;
@@ -164,12 +164,12 @@ static bool read_any(heed_model *m, const char *path, heed_error *err) {
     if (!heed_is_folder(path)) {
         if (heed_is_gguf(path))
             return heed_model_read_gguf(m, path, err);
-        return heed_is_file(path) ? heed_model_read_llama2c(m, path, err)
-                                  : heed_fail(err, HEED_FILE, "there is no such folder or file");
+        return heed_is_there(path) ? heed_model_read_llama2c(m, path, err)
+                                   : heed_fail(err, HEED_FILE, "there is no such folder or file");
     }
     if (!heed_join_path(inside, sizeof inside, path, "config.json", err))
         return false;
-    int found = heed_is_file(inside) ? 0 : heed_find_ending(path, ".gguf", name, sizeof name);
+    int found = heed_is_there(inside) ? 0 : heed_find_ending(path, ".gguf", name, sizeof name);
     if (found > 1)
         return heed_fail(err, HEED_FILE, "the folder has %d GGUF files: name one of them", found);
     if (!found)

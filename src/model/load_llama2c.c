@@ -52,7 +52,7 @@ static bool read_tokenizer(heed_model *m, const char *path, heed_error *err) {
     for (int i = 0; i < 2; i++) {
         if (!heed_join_path(beside, sizeof beside, folder, names[i], err))
             return false;
-        if (!heed_is_file(beside))
+        if (!heed_is_there(beside))
             continue;
         return heed_model_read_tokenizer(m, beside, err);
     }

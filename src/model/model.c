@@ -16,6 +16,7 @@ static heed_model *new_model(heed_engine *engine, heed_error *err) {
     if (!m)
         return NULL;
     m->engine = engine;
+    heed_map_init(&m->claims, host);
     m->weights = heed_weights_new(host, err);
     if (m->weights)
         return m;
@@ -30,6 +31,7 @@ void heed_model_free(heed_model *m) {
     heed_tensors_free(m->own);
     heed_gguf_free(m->gguf);
     heed_free(heed_engine_host(m->engine), m->stored);
+    heed_map_free(&m->claims);
     heed_tokenizer_free(m->tokenizer);
     heed_tokenizer_free(m->target_tokenizer);
     heed_free(heed_engine_host(m->engine), m);

@@ -14,7 +14,7 @@ void heed_roberta_defaults(heed_config *c) {
 }
 
 bool heed_roberta_finish(heed_config *c, heed_error *err) {
-    c->encoder.first_position = c->pad + 1;
+    c->encoder.first_position = (int64_t)c->pad + 1;
     if (c->encoder.first_position >= c->encoder.max_positions)
         return heed_fail(err, HEED_VALUE,
                          "max_position_embeddings %" PRId64

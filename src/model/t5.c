@@ -159,6 +159,8 @@ static heed_value end(heed_build *b, heed_value x, const void *ctx) {
 }
 
 static heed_value stack(heed_build *b, heed_value x, const char *name, layers_of *l) {
+    if (!heed_stack_fits(b, l->s))
+        return (heed_value){0};
     heed_enter(b, name, -1);
     x = heed_dropout(b, x, "dropout", l->s->dropout);
     if (!l->c->own_buckets)

@@ -24,7 +24,7 @@ static bool read_settings(const heed_folder *f, const char *name, json_t **out, 
     if (!heed_join_path(path, sizeof path, f->path, name, err)) {
         return false;
     }
-    if (!heed_is_file(path)) {
+    if (!heed_is_there(path)) {
         *out = json_object();
         return *out || heed_fail(err, HEED_NOMEM, "out of memory: '%s'", path);
     }
@@ -85,7 +85,7 @@ void heed_folder_close(heed_folder *f) {
 
 bool heed_folder_has(const heed_folder *f, const char *name) {
     char path[PATH];
-    return heed_join_path(path, sizeof path, f->path, name, NULL) && heed_is_file(path);
+    return heed_join_path(path, sizeof path, f->path, name, NULL) && heed_is_there(path);
 }
 
 char *heed_folder_read(const heed_folder *f, const char *name, size_t *n, heed_error *err) {

@@ -53,7 +53,7 @@ void heed_recipe_free(heed_recipe *recipe) {
 
 bool heed_recipe_read(heed_recipe *recipe, const char *path, heed_error *err) {
     size_t n;
-    char *yaml = heed_read_file(recipe->host, path, RECIPE_MOST, &n, err);
+    char *yaml = heed_read_text(recipe->host, path, RECIPE_MOST, &n, err);
     bool ok = yaml && heed_recipe_parse(recipe, path, yaml, n, err);
     heed_free(recipe->host, yaml);
     return ok;

@@ -44,13 +44,13 @@ static void test_map(void **state) {
     assert_false(heed_map_file(&m, "/nowhere/at/all", &err));
     expect_error(&err, HEED_FILE, "cannot open '/nowhere/at/all': no such file or directory");
     assert_false(heed_map_file(&m, p->folder, &err));
-    expect_error(&err, HEED_FILE, "is not a regular file");
+    expect_error(&err, HEED_FILE, "is a directory");
 }
 
 static void expect_read(const char *path, size_t limit, const char *want, size_t want_n) {
     heed_error err = {0};
     size_t n = 0;
-    char *data = heed_read_file(NULL, path, limit, &n, &err);
+    char *data = heed_read_text(NULL, path, limit, &n, &err);
     expect_no_error(&err);
     assert_int_equal(n, want_n);
     assert_memory_equal(data, want, n + 1);
@@ -66,14 +66,14 @@ static void test_read_plain(void **state) {
     write_bytes(p->path, text, big);
     expect_read(p->path, SIZE_MAX, text, big);
     expect_read(p->path, big, text, big);
-    assert_null(heed_read_file(NULL, p->path, big - 1, &n, &err));
+    assert_null(heed_read_text(NULL, p->path, big - 1, &n, &err));
     expect_error(&err, HEED_LIMIT, "299999");
     free(text);
     write_text(p->path, "");
     expect_read(p->path, 0, "", 0);
-    assert_null(heed_read_file(NULL, p->folder, 100, &n, &err));
+    assert_null(heed_read_text(NULL, p->folder, 100, &n, &err));
     expect_error(&err, HEED_FILE, "is a directory");
-    assert_null(heed_read_file(NULL, "/nowhere", 100, &n, &err));
+    assert_null(heed_read_text(NULL, "/nowhere", 100, &n, &err));
     expect_error(&err, HEED_FILE, "cannot open '/nowhere'");
 }
 
@@ -98,11 +98,32 @@ static void test_read_gz(void **state) {
     expect_read(p->path, N, text, N);
     heed_error err = {0};
     size_t n;
-    assert_null(heed_read_file(NULL, p->path, N - 1, &n, &err));
+    assert_null(heed_read_text(NULL, p->path, N - 1, &n, &err));
     expect_error(&err, HEED_LIMIT, "499999 bytes allowed");
     write_gz(p->path, "wb", "", 0);
     expect_read(p->path, 100, "", 0);
     free(text);
+}
+
+/* A file of a model is neither unpacked nor waited for. */
+static void test_read_regular(void **state) {
+    place *p = *state;
+    size_t n = 0;
+    heed_error err = {0};
+    heed_mapped m;
+    write_gz(p->path, "wb", "hello", 5);
+    char *data = heed_read_file(NULL, p->path, 1000, &n, &err);
+    expect_no_error(&err);
+    assert_true(n > 5 && data[0] == 0x1f);
+    heed_free(NULL, data);
+    assert_null(heed_read_file(NULL, p->folder, 1000, &n, &err));
+    expect_error(&err, HEED_FILE, "is a directory");
+    unlink(p->path);
+    assert_int_equal(mkfifo(p->path, 0600), 0);
+    assert_null(heed_read_file(NULL, p->path, 1000, &n, &err));
+    expect_error(&err, HEED_FILE, "is a pipe or a device: copy it to a file first");
+    assert_false(heed_map_file(&m, p->path, &err));
+    expect_error(&err, HEED_FILE, "is a pipe or a device");
 }
 
 /* Every cut and every damaged byte of a gz file is an error that names the file, never a wrong
@@ -115,13 +136,13 @@ static void test_bad_gz(void **state) {
     heed_error err = {0};
     for (size_t cut = 2; cut < n; cut++) {
         write_bytes(p->path, gz, cut);
-        assert_null(heed_read_file(NULL, p->path, 1000, &got, &err));
+        assert_null(heed_read_text(NULL, p->path, 1000, &got, &err));
         expect_error(&err, HEED_FILE, "ends inside its gzip data");
     }
     for (size_t i = 10; i < n; i++) { /* behind the header, whose time and system do not matter */
         gz[i] ^= 0x10;
         write_bytes(p->path, gz, n);
-        char *data = heed_read_file(NULL, p->path, 1000, &got, &err);
+        char *data = heed_read_text(NULL, p->path, 1000, &got, &err);
         assert_null(data);
         expect_error(&err, HEED_FILE, p->path);
         gz[i] ^= 0x10;
@@ -130,14 +151,14 @@ static void test_bad_gz(void **state) {
     memcpy(more, gz, n);
     more[n] = 'x';
     write_bytes(p->path, more, n + 1);
-    assert_null(heed_read_file(NULL, p->path, 1000, &got, &err));
+    assert_null(heed_read_text(NULL, p->path, 1000, &got, &err));
     expect_error(&err, HEED_FILE, p->path);
     free(gz);
 }
 
 static bool read_once(const heed_host *host, void *ctx, heed_error *err) {
     size_t n;
-    char *data = heed_read_file(host, ctx, 1 << 20, &n, err);
+    char *data = heed_read_text(host, ctx, 1 << 20, &n, err);
     heed_free(host, data);
     return data != NULL;
 }
@@ -306,21 +327,14 @@ static void test_join(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_FOLDER(test_map),
-        WITH_FOLDER(test_read_plain),
-        WITH_FOLDER(test_read_gz),
-        WITH_FOLDER(test_bad_gz),
-        WITH_FOLDER(test_read_without_memory),
-        WITH_FOLDER(test_write),
-        WITH_FOLDER(test_write_much),
-        WITH_FOLDER(test_two_writers),
-        WITH_FOLDER(test_part_of_a_crash_is_taken_over),
-        WITH_FOLDER(test_mode_stays),
-        WITH_FOLDER(test_devices),
-        WITH_FOLDER(test_write_refused),
-        WITH_FOLDER(test_write_without_memory),
-        WITH_FOLDER(test_folders),
-        cmocka_unit_test(test_join),
+        WITH_FOLDER(test_map),           WITH_FOLDER(test_read_plain),
+        WITH_FOLDER(test_read_gz),       WITH_FOLDER(test_bad_gz),
+        WITH_FOLDER(test_read_regular),  WITH_FOLDER(test_read_without_memory),
+        WITH_FOLDER(test_write),         WITH_FOLDER(test_write_much),
+        WITH_FOLDER(test_two_writers),   WITH_FOLDER(test_part_of_a_crash_is_taken_over),
+        WITH_FOLDER(test_mode_stays),    WITH_FOLDER(test_devices),
+        WITH_FOLDER(test_write_refused), WITH_FOLDER(test_write_without_memory),
+        WITH_FOLDER(test_folders),       cmocka_unit_test(test_join),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,6 +97,21 @@ change strange_model tokenizer.json 's/"type": *"BPE"/"type": "WordPeace"/
 copy no_tokenizer && rm no_tokenizer/tokenizer.json
 copy strange_shard && rm strange_shard/model.safetensors
 echo '{"weight_map": {"a": "../model.safetensors"}}' >strange_shard/model.safetensors.index.json
+copy pipe_config && rm pipe_config/config.json && mkfifo pipe_config/config.json
+copy pipe_weights && rm pipe_weights/model.safetensors && mkfifo pipe_weights/model.safetensors
+mkfifo pipe
+copy folder_weights && rm folder_weights/model.safetensors && mkdir folder_weights/model.safetensors
+copy lost_weights && rm lost_weights/model.safetensors
+ln -s nowhere lost_weights/model.safetensors
+copy lost_generation && rm -f lost_generation/generation_config.json
+ln -s nowhere lost_generation/generation_config.json
+cp -r "$golden/embed/mean" lost_modules && rm lost_modules/modules.json
+ln -s nowhere lost_modules/modules.json
+cp -r "$golden/embed/mean" odd_pooling && printf '{"a\351": 1}' >odd_pooling/1_Pooling/config.json
+iconv_16() { printf '\377\376' && sed 's/./&\000/g; s/$/\000/' "$1"; }
+copy wide_config && iconv_16 model/config.json >wide_config/config.json
+change many_layers config.json 's/"decoder_layers": 1/"decoder_layers": 1000000000/'
+change huge_vocab config.json 's/"vocab_size": [0-9]*/"vocab_size": 1099511627776/'
 echo '[[1, 2], [3' >open.json
 echo '{"ids": [1]}' >object.json
 echo '[[1, 2], 3]' >flat.json

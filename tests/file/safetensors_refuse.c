@@ -185,11 +185,11 @@ static void test_long_headers(void **state) {
     }
 }
 
-/* A header may hold millions of keys: each is looked for once, not beside all before it (a guard
+/* A header may hold 100,000s of keys: each is looked for once, not beside all before it (a guard
  * against a method that has become quadratic). */
 static void test_many_keys(void **state) {
     (void)state;
-    enum { KEYS = 400000 };
+    enum { KEYS = 150000 };
     heed_buf header = {0};
     heed_buf_text(&header, "{\"__metadata__\":{\"k\":\"first\"");
     for (int i = 0; i < KEYS; i++)
@@ -202,8 +202,8 @@ static void test_many_keys(void **state) {
     expect_no_error(&err);
     assert_int_equal(heed_tensors_meta_count(t), KEYS + 1);
     assert_string_equal(heed_tensors_meta(t, "k"), "first");
-    assert_string_equal(heed_tensors_meta(t, "399999"), "");
-    assert_null(heed_tensors_meta(t, "400000"));
+    assert_string_equal(heed_tensors_meta(t, "149999"), "");
+    assert_null(heed_tensors_meta(t, "150000"));
     heed_tensors_free(t);
     heed_buf_free(&header);
     free(file);
