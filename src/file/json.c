@@ -18,8 +18,8 @@
 /* ---- Before parsing ---- */
 
 /* Bytes that jansson 2.14 takes on a 64-bit machine for an object, an array, a string beside its
- * characters, a key beside its string, and any value with its place in a list; rounded up, growth of
- * tables included. */
+ * characters, a key beside its string, and any value with its place in a list; rounded up, growth
+ * of tables included. */
 enum { OBJECT = 256, ARRAY = 144, STRING = 64, KEY = 40, VALUE = 64 };
 
 typedef struct {

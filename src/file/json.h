@@ -1,7 +1,8 @@
 /* json.h: JSON in and out: jansson behind checks that name the place and the key.
  *
- * Reading is strict: UTF-8 only, a key twice is refused, nesting and memory have limits, \u0000 is allowed in
- * values. Integers beyond 64 bits (tokenizer_config.json writes 1e30 in full) become reals.
+ * Reading is strict: UTF-8 only, a key twice is refused, nesting and memory have limits, \u0000 is
+ * allowed in values. Integers beyond 64 bits (tokenizer_config.json writes 1e30 in full) become
+ * reals.
  * jansson's own memory comes from the C library, not from a host. A json_t is read by several
  * threads at once, changed by one.
  * SPDX-License-Identifier: MIT

@@ -3,8 +3,8 @@
  * Method: each opcode is a short function in a table. A node is never changed but by items put into
  * it, and refers to others by index, so a pickle that puts a list into itself makes a circle that
  * costs nothing; whoever walks the tree must not follow it blindly.
- * Invariant: NODES_MAX bounds nodes, items and stack, whatever the pickle says; every byte is asked for by
- * heed_pickle_take.
+ * Invariant: NODES_MAX bounds nodes, items and stack, whatever the pickle says; every byte is
+ * asked for by heed_pickle_take.
  * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>

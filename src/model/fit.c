@@ -101,7 +101,7 @@ static void misshape(misfits *f, const heed_weight_entry *e, const heed_tensor *
 enum { CLAIM = 32 }; /* bits of a claim that tell the weight; above them, the row of its name */
 
 /* Who has which name by its first row that fits: of several weights, the one with the earliest. One
- * pass for each row, so that a hostile config.json of many layers costs no product of two of them. */
+ * pass for each row: a hostile config.json of many layers costs no product of two of them. */
 static bool claim_names(heed_model *m, heed_error *err) {
     char name[NAME];
     bool some = true;

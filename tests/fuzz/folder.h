@@ -93,7 +93,7 @@ static inline void fuzz_write(const char *name, const void *data, size_t n) {
     expect(fclose(f) == 0);
 }
 
-/* The parts of data as these files, the names end with NULL; there is no file for an absent part. */
+/* The parts of data as these files (names end with NULL); there is no file for an absent part. */
 static inline void fuzz_split(const char *const *names, const uint8_t *data, size_t n) {
     static const char line[] = "\n==\n";
     const size_t m = sizeof line - 1;
