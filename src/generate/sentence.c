@@ -185,16 +185,21 @@ static bool place(char *out, const char *folder, const char *path, heed_error *e
            heed_fail(err, HEED_FILE, "the path '%.60s' is too long", folder);
 }
 
+/* The config.json of a module, which must be there; NULL with an error that names it. */
+static json_t *open_module(const heed_host *host, const char *folder, heed_error *err) {
+    json_t *root;
+    if (open_file(host, folder, "config.json", &root, err) && !root)
+        heed_fail(err, HEED_FILE, "'%s/config.json': there is no such file", folder);
+    return root;
+}
+
 static bool read_pooling_at(const heed_host *host, const char *folder, heed_sentence_rules *r,
                             heed_error *err) {
     heed_error inner = {0};
-    json_t *root;
-    if (!open_file(host, folder, "config.json", &root, err))
-        return false;
+    json_t *root = open_module(host, folder, err);
     if (!root)
-        heed_fail(&inner, HEED_FILE, "there is no such file");
-    if (root)
-        read_pooling(root, r, &inner);
+        return false;
+    read_pooling(root, r, &inner);
     json_decref(root);
     return !inner.code || heed_fail(err, inner.code, "'%s/config.json': %s", folder, inner.text);
 }
@@ -250,11 +255,10 @@ static bool read_dense_at(const heed_host *host, const char *folder, heed_senten
         return heed_fail(err, HEED_LIMIT, "more than %d Dense modules", HEED_SENTENCE_LAYERS);
     heed_sentence_dense *d = &r->dense[r->n_dense++];
     memcpy(d->folder, folder, sizeof d->folder);
-    json_t *root = open_file(host, folder, "config.json", &inner);
-    if (!root && !inner.code)
-        heed_fail(&inner, HEED_FILE, "there is no such file");
-    if (root)
-        read_dense(root, d, &inner);
+    json_t *root = open_module(host, folder, err);
+    if (!root)
+        return false;
+    read_dense(root, d, &inner);
     json_decref(root);
     return !inner.code || heed_fail(err, inner.code, "'%s/config.json': %s", folder, inner.text);
 }

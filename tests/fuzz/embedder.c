@@ -1,5 +1,5 @@
-/* embedder.c: modules.json, 1_Pooling/config.json, sentence_bert_config.json, tokenizer_config.json
- * and config_sentence_transformers.json of one folder, divided by lines "==": refused with a line,
+/* embedder.c: modules.json, 1_Pooling/config.json, sentence_bert_config.json, tokenizer_config.json,
+ * config_sentence_transformers.json and 2_Dense/config.json of one folder, divided by lines "==": refused with a line,
  * or rules that name a folder within, a way of pooling that has a name, and vectors of it that are
  * finite.
  * SPDX-License-Identifier: MIT
@@ -15,6 +15,7 @@ static const char *const names[] = {"modules.json",
                                     "sentence_bert_config.json",
                                     "tokenizer_config.json",
                                     "config_sentence_transformers.json",
+                                    "2_Dense/config.json",
                                     NULL};
 
 static void check_rules(const heed_sentence_rules *r) {
@@ -37,6 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     if (make_fuzz_folder()) {
         char path[400];
         fuzz_path(path, "1_Pooling");
+        expect(mkdir(path, 0700) == 0);
+        fuzz_path(path, "2_Dense");
         expect(mkdir(path, 0700) == 0);
     }
     fuzz_split(names, data, n);
