@@ -1,7 +1,7 @@
-/* embedder.c: modules.json, 1_Pooling/config.json, sentence_bert_config.json, tokenizer_config.json,
- * config_sentence_transformers.json and 2_Dense/config.json of one folder, divided by lines "==": refused with a line,
- * or rules that name a folder within, a way of pooling that has a name, and vectors of it that are
- * finite.
+/* embedder.c: modules.json, 1_Pooling/config.json, sentence_bert_config.json,
+ * tokenizer_config.json, config_sentence_transformers.json and 2_Dense/config.json of one folder,
+ * divided by lines "==": refused with a line, or rules that name a folder within, a way of pooling
+ * that has a name, and vectors of it that are finite.
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz/folder.h"
