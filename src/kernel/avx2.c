@@ -11,8 +11,8 @@
 #include "kernel/simd_drop.h"
 #include "kernel/simd_elements.h"
 #include "kernel/simd_gemm.h"
-#include "kernel/simd_probe.h"
 #include "kernel/simd_ints.h"
+#include "kernel/simd_probe.h"
 #include "kernel/simd_rows.h"
 #include "kernel/x86.h"
 

@@ -32,7 +32,12 @@ static inline int64_t heed_packed_size(int64_t k, int64_t n, int64_t nr) {
 
 /* How the numbers of a packed B are kept. Those of 16 bits are widened, exactly, when they are
  * read: the product has the bits that it has with the same numbers as floats. */
-typedef enum { HEED_PANELS_REAL, HEED_PANELS_BF16, HEED_PANELS_F16 } heed_panel_kind;
+typedef enum {
+    HEED_PANELS_REAL,
+    HEED_PANELS_BF16,
+    HEED_PANELS_F16,
+    HEED_PANELS_PAIRS /* of gemm_pairs alone */
+} heed_panel_kind;
 
 /* For the columns of panels [panel0, panel1):  C = (accumulate ? C : 0) + A B, then + bias[column]
  * where bias is not NULL.
@@ -200,6 +205,18 @@ typedef struct {
     void (*pack_half)(int64_t k, int64_t n, const uint16_t *b, int64_t b_row, int64_t b_col,
                       int64_t panel0, int64_t panel1, uint16_t *packed);
     void (*gemm)(const heed_gemm *g); /* |error| <= (k+2) u sum |a b| */
+
+    /* The product of numbers that are rounded to bfloat16, A's by the product itself: 8 bits of
+     * precision, twice the speed of floats where the processor has it (fast_pairs). Panels hold two
+     * rows of B together, in each column row 2 l in the low half of 32 bits and row 2 l + 1 in the
+     * high one, zeros behind row k. Sums are of floats, each element one chain over the pairs in
+     * order; numbers below the normal ones may count as 0. |error| <= (k+2) u sum |a b| for the
+     * rounded a and b. */
+    void (*pack_pairs)(int64_t k, int64_t n, const heed_real *b, int64_t b_row, int64_t b_col,
+                       int64_t panel0, int64_t panel1, uint32_t *packed);
+    void (*gemm_pairs)(const heed_gemm *g);
+    bool fast_pairs;
+    int64_t pairs_nr; /* columns of its panels */
 
     int64_t int_mr, int_nr; /* tile of the product with whole numbers, as mr and nr */
     /* Writes one panel; columns that are not there become zeros. */

@@ -104,6 +104,60 @@ static double probe(int64_t rounds) {
     return total > 0 ? 2.0 * NR * (double)rounds : 0;
 }
 
+/* ---- Pairs of bfloat16 ---- */
+
+static uint32_t pair_of(heed_real low, heed_real high) {
+    return heed_bf16_from_f32((float)low) | (uint32_t)heed_bf16_from_f32((float)high) << 16;
+}
+
+static void pack_pairs(int64_t k, int64_t n, const heed_real *b, int64_t b_row, int64_t b_col,
+                       int64_t panel0, int64_t panel1, uint32_t *packed) {
+    int64_t pairs = (k + 1) / 2;
+    for (int64_t p = panel0; p < panel1; p++) {
+        for (int64_t i = 0; i < pairs * NR; i++) {
+            int64_t l = 2 * (i / NR), column = p * NR + i % NR;
+            const heed_real *at = b + l * b_row + column * b_col;
+            heed_real low = column < n ? at[0] : 0;
+            packed[p * pairs * NR + i] = pair_of(low, column < n && l + 1 < k ? at[b_row] : 0);
+        }
+    }
+}
+
+static heed_real low_of(uint32_t pair) {
+    return heed_f32_from_bf16((uint16_t)(pair & 0xffff));
+}
+static heed_real high_of(uint32_t pair) {
+    return heed_f32_from_bf16((uint16_t)(pair >> 16));
+}
+
+static void pairs_row(const heed_gemm *g, int64_t i, int64_t p) {
+    heed_real sum[NR] = {0}, *c = g->c + i * g->ldc + p * NR;
+    int64_t columns = g->n - p * NR < NR ? g->n - p * NR : NR, pairs = (g->k + 1) / 2;
+    const uint32_t *b = (const uint32_t *)g->packed + p * pairs * NR;
+    for (int64_t j = 0; g->accumulate && j < columns; j++) {
+        sum[j] = c[j];
+    }
+    for (int64_t l = 0; l < g->k; l += 2, b += NR) {
+        const heed_real *at = g->a + i * g->a_row + l * g->a_col;
+        uint32_t a = pair_of(at[0], l + 1 < g->k ? at[g->a_col] : 0);
+        for (int j = 0; j < NR; j++) {
+            sum[j] += low_of(a) * low_of(b[j]);
+            sum[j] += high_of(a) * high_of(b[j]);
+        }
+    }
+    for (int64_t j = 0; j < columns; j++) {
+        c[j] = g->bias ? sum[j] + g->bias[p * NR + j] : sum[j];
+    }
+}
+
+static void gemm_pairs(const heed_gemm *g) {
+    for (int64_t p = g->panel0; p < g->panel1; p++) {
+        for (int64_t i = 0; i < g->m; i++) {
+            pairs_row(g, i, p);
+        }
+    }
+}
+
 const char *heed_missing_ref(void) {
     return NULL;
 }
@@ -115,6 +169,10 @@ void heed_kernels_ref(heed_kernels *k) {
     k->pack = pack;
     k->pack_half = pack_half;
     k->gemm = gemm;
+    k->pack_pairs = pack_pairs;
+    k->gemm_pairs = gemm_pairs;
+    k->fast_pairs = false;
+    k->pairs_nr = NR;
     heed_ref_attention(k);
     heed_ref_elements(k);
     heed_ref_rows(k);

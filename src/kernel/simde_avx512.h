@@ -28,5 +28,17 @@ static inline __m512i heed_512_ints(__m256i low, __m256i high) {
         _mm256_cvtps_epi32(_mm512_castps512_ps256(x)),                                             \
         _mm256_cvtps_epi32(_mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(x), 1))))
 
+/* bfloat16 numbers of 16 floats, rounded to the nearest, ties to even. */
+static inline __m256i heed_512_bf16(__m512 x) {
+    __m512i bits = _mm512_castps_si512(x);
+    __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    bits = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+    bits = _mm512_srli_epi32(bits, 16);
+    return _mm256_permute4x64_epi64(_mm256_packus_epi32(_mm512_castsi512_si256(bits),
+                                                        _mm512_extracti64x4_epi64(bits, 1)),
+                                    0xd8);
+}
+#define _mm512_cvtneps_pbh(x) heed_512_bf16(x)
+
 #endif
 #endif
