@@ -29,7 +29,7 @@ size_t cli_most_bytes(void) {
     return heed_machine_bytes() / 16 * 15;
 }
 
-const char *const cli_computes[] = {"kept", "float", "int8", NULL};
+const char *const cli_computes[] = {"kept", "float", "int8", "bf16", NULL};
 
 heed_model *cli_open_model(heed_engine *engine, const char *path, const cli_open_values *values) {
     heed_error err = {0};

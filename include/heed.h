@@ -174,12 +174,14 @@ HEED_API int heed_utf8_columns(const char *s, size_t n);
  * mis-shaped tensors are an error that names the first of each and counts them. */
 typedef struct heed_model heed_model;
 HEED_API heed_model *heed_model_open(heed_engine *engine, const char *path, heed_error *err);
-/* How products with weights are computed when a model is used; training computes in float32. */
+/* How products with weights are computed. Training: in float32, or with all products in bf16. */
 typedef enum {
     HEED_COMPUTE_KEPT,  /* by the file: numbers of 16 bits are widened, exactly; with quantised
                            blocks, rows are rounded to 8 bits, block by block */
     HEED_COMPUTE_FLOAT, /* in float32, whatever the file keeps */
-    HEED_COMPUTE_INT8   /* weights are rounded to 8 bits, column by column, and rows to 8 bits */
+    HEED_COMPUTE_INT8,  /* weights are rounded to 8 bits, column by column, and rows to 8 bits */
+    HEED_COMPUTE_BF16   /* weights and rows are rounded to bfloat16, sums are float32; float32
+                           where the processor has no such products */
 } heed_compute;
 typedef struct {
     bool

@@ -359,7 +359,9 @@ heed_type heed_kept_type(const heed_build *b, heed_value v) {
 }
 
 heed_compute heed_build_compute(const heed_build *b) {
-    return b->book.mode == HEED_TRAIN ? HEED_COMPUTE_FLOAT : b->book.weights->compute;
+    heed_compute compute = b->book.weights->compute;
+    bool trains = b->book.mode == HEED_TRAIN && compute != HEED_COMPUTE_BF16;
+    return trains ? HEED_COMPUTE_FLOAT : compute;
 }
 
 heed_value heed_gradient(heed_build *b, heed_value weight) {

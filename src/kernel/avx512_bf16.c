@@ -5,9 +5,6 @@
 #include "kernel/isa.h"
 
 #ifdef HEED_X86
-#define HEED_BF16
-#include "kernel/vec_avx512.h"
-
 #include "kernel/simd_pairs.h"
 #include "kernel/x86.h"
 

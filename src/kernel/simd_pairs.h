@@ -9,6 +9,10 @@
 #ifndef HEED_KERNEL_SIMD_PAIRS_H
 #define HEED_KERNEL_SIMD_PAIRS_H
 
+#ifndef HEED_KERNEL_VEC_WORDS
+#define HEED_BF16
+#include "kernel/vec_avx512.h"
+#endif
 #include "kernel/vec.h"
 
 #include <string.h>
@@ -65,9 +69,9 @@ WORD void run_pairs(const int rows, const pairs_tile *t) {
 /* clang-format off */
 PAIRS_TILE(1) PAIRS_TILE(2) PAIRS_TILE(3) PAIRS_TILE(4)
 PAIRS_TILE(5) PAIRS_TILE(6) PAIRS_TILE(7) PAIRS_TILE(8)
-/* clang-format on */
-static void (*const PAIRS_OF[PAIRS_ROWS + 1])(const pairs_tile *) = {
-    NULL, pairs_1, pairs_2, pairs_3, pairs_4, pairs_5, pairs_6, pairs_7, pairs_8};
+    /* clang-format on */
+    static void (*const PAIRS_OF[PAIRS_ROWS + 1])(const pairs_tile *) = {
+        NULL, pairs_1, pairs_2, pairs_3, pairs_4, pairs_5, pairs_6, pairs_7, pairs_8};
 
 /* A tile of the last panel, some of whose columns are not there. */
 KERNEL void pairs_edge(int64_t rows, int64_t columns, const pairs_tile *t) {

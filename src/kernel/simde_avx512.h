@@ -34,9 +34,9 @@ static inline __m256i heed_512_bf16(__m512 x) {
     __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
     bits = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
     bits = _mm512_srli_epi32(bits, 16);
-    return _mm256_permute4x64_epi64(_mm256_packus_epi32(_mm512_castsi512_si256(bits),
-                                                        _mm512_extracti64x4_epi64(bits, 1)),
-                                    0xd8);
+    return _mm256_permute4x64_epi64(
+        _mm256_packus_epi32(_mm512_castsi512_si256(bits), _mm512_extracti64x4_epi64(bits, 1)),
+        0xd8);
 }
 #define _mm512_cvtneps_pbh(x) heed_512_bf16(x)
 

@@ -24,6 +24,21 @@ int64_t heed_packed_cols(const heed_kernels *kernels, int64_t n) {
     return heed_panels(n, kernels->nr) * kernels->nr;
 }
 
+/* Columns of a panel. */
+static int64_t panel_of(const heed_kernels *kernels, heed_panel_kind kind) {
+    return kind == HEED_PANELS_PAIRS ? kernels->pairs_nr : kernels->nr;
+}
+
+/* Bytes that a number takes in a panel; HEED_DEPTH is even, so blocks of pairs are whole. */
+static int64_t number_bytes(heed_panel_kind kind) {
+    return kind == HEED_PANELS_REAL ? (int64_t)sizeof(heed_real) : (int64_t)sizeof(uint16_t);
+}
+
+int64_t heed_packed_bytes(const heed_kernels *kernels, heed_panel_kind kind, int64_t k, int64_t n) {
+    int64_t nr = panel_of(kernels, kind), rows = kind == HEED_PANELS_PAIRS ? k + k % 2 : k;
+    return rows * heed_panels(n, nr) * nr * number_bytes(kind);
+}
+
 /* ---- Packing ---- */
 
 typedef struct {
@@ -38,20 +53,24 @@ static void pack_task(void *ctx, int64_t i) {
     const heed_kernels *kernels = j->kernels;
     int64_t row = i / j->groups * HEED_DEPTH, panel = i % j->groups * j->group;
     int64_t depth = heed_min(HEED_DEPTH, p->k - row), end = heed_min(panel + j->group, j->panels);
-    if (p->half) {
-        kernels->pack_half(depth, p->n, (const uint16_t *)p->b + row * p->b_row, p->b_row, p->b_col,
-                           panel, end, (uint16_t *)p->packed + row * j->cols);
-    } else {
+    void *to = (char *)p->packed + row * j->cols * number_bytes(p->kind);
+    if (p->kind == HEED_PANELS_REAL) {
         kernels->pack(depth, p->n, (const heed_real *)p->b + row * p->b_row, p->b_row, p->b_col,
-                      panel, end, (heed_real *)p->packed + row * j->cols);
+                      panel, end, to);
+    } else if (p->kind == HEED_PANELS_PAIRS) {
+        kernels->pack_pairs(depth, p->n, (const heed_real *)p->b + row * p->b_row, p->b_row,
+                            p->b_col, panel, end, to);
+    } else {
+        kernels->pack_half(depth, p->n, (const uint16_t *)p->b + row * p->b_row, p->b_row, p->b_col,
+                           panel, end, to);
     }
 }
 
 void heed_pack_run(const heed_work *w, const heed_packing *p) {
-    const heed_kernels *kernels = w->kernels;
-    pack_job j = {.kernels = kernels, .p = p, .panels = heed_panels(p->n, kernels->nr)};
-    j.cols = j.panels * kernels->nr;
-    j.group = heed_max(1, COLS / kernels->nr);
+    int64_t nr = panel_of(w->kernels, p->kind);
+    pack_job j = {.kernels = w->kernels, .p = p, .panels = heed_panels(p->n, nr)};
+    j.cols = j.panels * nr;
+    j.group = heed_max(1, COLS / nr);
     j.groups = heed_panels(j.panels, j.group);
     int64_t tasks = heed_panels(p->k, HEED_DEPTH) * j.groups;
     heed_pool_run(p->k * p->n < SMALL ? NULL : w->pool, tasks, pack_task, &j);
@@ -63,7 +82,6 @@ typedef struct {
     const heed_kernels *kernels;
     const heed_gemm *g;
     int64_t rows, row_blocks, panels, group, cols;
-    size_t number; /* bytes of one in a panel */
 } gemm_job;
 
 static void gemm_task(void *ctx, int64_t i) {
@@ -79,10 +97,10 @@ static void gemm_task(void *ctx, int64_t i) {
     do {
         part.k = heed_min(HEED_DEPTH, g->k - depth);
         part.a = g->a + row * g->a_row + depth * g->a_col;
-        part.packed = (const char *)g->packed + (size_t)(depth * j->cols) * j->number;
+        part.packed = (const char *)g->packed + depth * j->cols * number_bytes(g->kind);
         depth += part.k;
         part.bias = depth == g->k ? g->bias : NULL;
-        j->kernels->gemm(&part);
+        (g->kind == HEED_PANELS_PAIRS ? j->kernels->gemm_pairs : j->kernels->gemm)(&part);
         part.accumulate = true;
     } while (depth < g->k);
 }
@@ -107,12 +125,12 @@ void heed_gemm_run(const heed_work *w, const heed_gemm *g) {
         return;
     }
     const heed_kernels *kernels = w->kernels;
-    gemm_job j = {.kernels = kernels, .g = g, .panels = heed_panels(g->n, kernels->nr)};
-    j.cols = j.panels * kernels->nr;
-    j.number = g->kind == HEED_PANELS_REAL ? sizeof(heed_real) : sizeof(uint16_t);
+    int64_t nr = panel_of(kernels, g->kind);
+    gemm_job j = {.kernels = kernels, .g = g, .panels = heed_panels(g->n, nr)};
+    j.cols = j.panels * nr;
     j.rows = TILES * kernels->mr;
     j.row_blocks = heed_panels(g->m, j.rows);
-    j.group = group_of(g, kernels->nr, j.panels, heed_min(j.rows, g->m), j.row_blocks);
+    j.group = group_of(g, nr, j.panels, heed_min(j.rows, g->m), j.row_blocks);
     int64_t tasks = j.row_blocks * heed_panels(j.panels, j.group);
     bool small = (double)g->m * (double)g->n * (double)g->k < SMALL;
     heed_pool_run(small ? NULL : w->pool, tasks, gemm_task, &j);

@@ -24,13 +24,15 @@ static inline int64_t heed_max(int64_t a, int64_t b) {
 
 /* n, rounded up to whole panels. */
 int64_t heed_packed_cols(const heed_kernels *kernels, int64_t n);
+/* Bytes of a packed matrix of k rows. */
+int64_t heed_packed_bytes(const heed_kernels *kernels, heed_panel_kind kind, int64_t k, int64_t n);
 
 /* B (k x n; element (l, j) at b[l*b_row + j*b_col]) into k * heed_packed_cols(n) numbers. */
 typedef struct {
     int64_t k, n;
     const void *b;
     int64_t b_row, b_col;
-    bool half; /* b and packed are numbers of 16 bits, not heed_real */
+    heed_panel_kind kind; /* of BF16 and F16, b is numbers of 16 bits, else heed_real */
     void *packed;
 } heed_packing;
 void heed_pack_run(const heed_work *w, const heed_packing *p);

@@ -32,7 +32,7 @@ static void run_product(const heed_work *w) {
     heed_gemm g = {
         .m = x->rows, .n = y->cols, .k = x->cols, .a = x->data, .a_row = x->cols, .a_col = 1};
     g.packed = w->in[1].data;
-    g.kind = a->kind; /* REAL where there are no attributes */
+    g.kind = a->kind;
     g.c = y->data;
     g.ldc = y->cols;
     g.bias = w->in[2].data;
@@ -48,6 +48,7 @@ static void weights_gradient(const heed_work *w, heed_real *sum, int64_t cols, b
     g.a_row = 1;
     g.a_col = left->cols;
     g.packed = w->in[1].data;
+    g.kind = ((const product_attr *)w->attr)->kind;
     g.c = sum;
     g.ldc = cols;
     g.accumulate = accumulate;
@@ -70,13 +71,14 @@ static void grad_w(heed_build *b, const product_attr *a, const heed_value *in, h
                    heed_value *d_w) {
     heed_value left = a->in_out ? in[0] : dy, right = a->in_out ? dy : in[0];
     heed_value from[] = {left, heed_pack(b, right, false), {0}};
+    product_attr back = {.kind = heed_pack_way_of(b, right, false).kind};
     if (heed_is_weight(b, in[3])) {
         from[2] = heed_gradient(b, in[3]);
-        heed_record_effect(b, &ADD_TO_W, NULL, 0, 3, from);
+        heed_record_effect(b, &ADD_TO_W, &back, sizeof back, 3, from);
         return;
     }
     heed_shape shape = heed_shape_of(b, in[3]);
-    *d_w = heed_record(b, &BACK_TO_W, NULL, 0, 2, from, 1, &shape);
+    *d_w = heed_record(b, &BACK_TO_W, &back, sizeof back, 2, from, 1, &shape);
 }
 
 static void grad(heed_build *b, const void *attr, const heed_value *in, const heed_value *out,
@@ -92,7 +94,8 @@ static void grad(heed_build *b, const void *attr, const heed_value *in, const he
     if (heed_wants_grad(b, in[0])) {
         heed_shape shape = heed_shape_of(b, in[0]);
         heed_value from[] = {d_out[0], heed_pack(b, in[3], a->in_out), heed_absent()};
-        heed_value dx = heed_record(b, &BACK_TO_X, NULL, 0, 3, from, 1, &shape);
+        product_attr back = {.kind = heed_pack_way_of(b, in[3], a->in_out).kind};
+        heed_value dx = heed_record(b, &BACK_TO_X, &back, sizeof back, 3, from, 1, &shape);
         heed_pass_gradient(b, in[0], dx, &d_in[0]);
     }
 }

@@ -8,8 +8,11 @@
 
 #include "op/gemm.h"
 
+#include <string.h>
+
 typedef struct {
     bool transposed;
+    heed_panel_kind kind;
 } pack_attr;
 
 static void run(const heed_work *w) {
@@ -19,7 +22,7 @@ static void run(const heed_work *w) {
     if (a->transposed) {
         p = (heed_packing){.k = m->cols, .n = m->rows, .b = m->data, .b_row = 1, .b_col = m->cols};
     }
-    p.half = m->kept != HEED_F32;
+    p.kind = a->kind;
     p.packed = w->out[0].data;
     heed_pack_run(w, &p);
 }
@@ -36,7 +39,11 @@ heed_pack_way heed_pack_way_of(const heed_build *b, heed_value m, bool transpose
     heed_compute compute = heed_build_compute(b);
     heed_shape shape = heed_shape_of(b, m);
     int64_t k = transposed ? shape.cols : shape.rows;
-    if (compute == HEED_COMPUTE_INT8 && heed_is_weight(b, m) && k <= LONGEST_COLUMN) {
+    if (compute == HEED_COMPUTE_BF16) {
+        bool pairs =
+            heed_build_kernels(b)->fast_pairs && (heed_is_weight(b, m) || heed_build_trains(b));
+        way.kind = pairs ? HEED_PANELS_PAIRS : HEED_PANELS_REAL;
+    } else if (compute == HEED_COMPUTE_INT8 && heed_is_weight(b, m) && k <= LONGEST_COLUMN) {
         way.form = (heed_int_form){.bits = 8, .zero = 128};
     } else if (kept == HEED_BF16 || kept == HEED_F16) {
         way.kind = kept == HEED_BF16 ? HEED_PANELS_BF16 : HEED_PANELS_F16;
@@ -53,14 +60,23 @@ heed_value heed_pack(heed_build *b, heed_value m, bool transposed) {
     if (way.form.bits) {
         return heed_pack_ints(b, m, transposed, &way.form);
     }
-    pack_attr attr = {.transposed = transposed};
-    heed_shape out = transposed ? heed_fixed(shape.cols, heed_packed_cols(kernels, shape.rows))
-                                : heed_like(b, m, heed_packed_cols(kernels, shape.cols));
-    const heed_op *op = &PACK;
+    pack_attr attr;
+    memset(&attr, 0, sizeof attr); /* attributes are compared byte by byte */
+    attr.transposed = transposed;
+    attr.kind = way.kind;
+    int64_t k = transposed ? shape.cols : shape.rows, n = transposed ? shape.rows : shape.cols;
+    bool kept = way.kind == HEED_PANELS_BF16 || way.kind == HEED_PANELS_F16;
+    bool fixed = shape.extent == HEED_EXTENT_FIXED;
+    heed_shape out = fixed ? heed_fixed(k, heed_packed_cols(kernels, n))
+                           : heed_like(b, m, heed_packed_cols(kernels, n));
     if (way.kind != HEED_PANELS_REAL) {
-        op = &PACK_HALF;
         out.cell = HEED_CELL_BYTE;
-        out.cols *= (int64_t)sizeof(uint16_t);
+        out.cols = heed_packed_bytes(kernels, way.kind, 2, n) / 2; /* of a row */
     }
-    return heed_record_shared(b, op, &attr, sizeof attr, 1, &m, 1, &out);
+    if (way.kind == HEED_PANELS_PAIRS && fixed) {
+        out.rows += k % 2; /* of a whole pair */
+    } else if (way.kind == HEED_PANELS_PAIRS) {
+        out.cols *= 2; /* so that one row has the room of a pair */
+    }
+    return heed_record_shared(b, kept ? &PACK_HALF : &PACK, &attr, sizeof attr, 1, &m, 1, &out);
 }

@@ -13,7 +13,7 @@ typedef struct {
 } heed_pack_way;
 
 /* The way in which m, or its transpose, is packed: for weights by how they are kept and by what is
- * asked of the build; floats for all else, and in training. */
+ * asked of the build; floats for all else. In training: floats, or pairs of bfloat16. */
 heed_pack_way heed_pack_way_of(const heed_build *b, heed_value m, bool transposed);
 
 /* The packed form of m itself (rows are the axis that a product sums over), or of its transpose.

@@ -60,9 +60,11 @@ static int64_t logits_size(const heed_work *w) {
 static size_t scratch(const heed_work *w) {
     const xent_attr *a = w->attr;
     int64_t rows = heed_min(block_rows(a->classes), w->in[X].rows);
-    int64_t packed =
-        w->n_in == TRAIN_INPUTS ? rows * heed_packed_cols(w->kernels, w->in[X].cols) : 0;
-    return (size_t)(logits_size(w) + packed) * sizeof(heed_real);
+    int64_t packed = 0;
+    if (w->n_in == TRAIN_INPUTS) {
+        packed = heed_packed_bytes(w->kernels, a->way.kind, rows, w->in[X].cols);
+    }
+    return (size_t)logits_size(w) * sizeof(heed_real) + (size_t)packed;
 }
 
 typedef struct {
@@ -118,6 +120,7 @@ static void make_dx(const xent_job *j, int64_t rows) {
     int64_t d = w->in[X].cols, classes = w->in[W].rows;
     heed_gemm g = {.m = rows, .n = d, .k = classes, .a = j->logits, .a_row = classes, .a_col = 1};
     g.packed = w->in[DX_B].data;
+    g.kind = ((const xent_attr *)w->attr)->way.kind; /* in training W' is packed as W is */
     g.c = (heed_real *)w->out[DX].data + j->from * d;
     g.ldc = d;
     heed_gemm_run(w, &g);
@@ -127,10 +130,12 @@ static void add_dw(const xent_job *j, int64_t rows) {
     const heed_work *w = j->w;
     int64_t d = w->in[X].cols, classes = w->in[W].rows;
     const heed_real *x = (const heed_real *)w->in[X].data + j->from * d;
-    heed_pack_run(
-        w, &(heed_packing){.k = rows, .n = d, .b = x, .b_row = d, .b_col = 1, .packed = j->packed});
+    heed_packing p = {.k = rows, .n = d, .b = x, .b_row = d, .b_col = 1, .packed = j->packed};
+    p.kind = ((const xent_attr *)w->attr)->way.kind;
+    heed_pack_run(w, &p);
     heed_gemm g = {.m = classes, .n = d, .k = rows, .a = j->logits, .a_row = 1, .a_col = classes};
     g.packed = j->packed;
+    g.kind = p.kind;
     g.c = w->in[D_W].data;
     g.ldc = d;
     g.accumulate = true;

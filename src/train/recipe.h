@@ -32,6 +32,7 @@ typedef enum { HEED_RECIPE_NFKC, HEED_RECIPE_RAW } heed_recipe_normalization;
 typedef enum { HEED_RECIPE_DROP, HEED_RECIPE_CUT } heed_recipe_on_long;
 typedef enum { HEED_RECIPE_BY_TARGET, HEED_RECIPE_BY_SOURCE } heed_recipe_split_by;
 typedef enum { HEED_RECIPE_ADAM, HEED_RECIPE_ADAMW } heed_recipe_optimizer;
+typedef enum { HEED_RECIPE_F32, HEED_RECIPE_BF16 } heed_recipe_precision;
 typedef enum { HEED_RECIPE_BY_LOSS, HEED_RECIPE_BY_BLEU, HEED_RECIPE_BY_CHRF } heed_recipe_metric;
 typedef enum {
     HEED_RECIPE_WEIGHTS_BEST,
@@ -70,7 +71,7 @@ typedef struct {
 
 typedef struct {
     int64_t seed;
-    int optimizer, schedule; /* schedule: heed_schedule_kind */
+    int optimizer, precision, schedule; /* schedule: heed_schedule_kind */
     double lr, beta1, beta2, eps, weight_decay, min_lr;
     int64_t warmup, epochs, steps;
     double minutes;

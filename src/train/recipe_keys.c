@@ -50,6 +50,8 @@ static const char *const SPLIT_BY[] = {
     [HEED_RECIPE_BY_TARGET] = "target", [HEED_RECIPE_BY_SOURCE] = "source", NULL};
 static const char *const OPTIMIZER[] = {
     [HEED_RECIPE_ADAM] = "adam", [HEED_RECIPE_ADAMW] = "adamw", NULL};
+static const char *const PRECISION[] = {
+    [HEED_RECIPE_F32] = "f32", [HEED_RECIPE_BF16] = "bf16", NULL};
 static const char *const SCHEDULE[] = {[HEED_INVERSE_SQRT] = "inverse_sqrt",
                                        [HEED_COSINE] = "cosine",
                                        [HEED_LINEAR] = "linear",
@@ -160,6 +162,8 @@ static const heed_recipe_key KEYS[] = {
     NUMBER(train, seed, "1", FROM_TO(0, 9007199254740991),
            "of weights, order and dropout; same seed, same bits"),
     CHOICE(train, optimizer, "adam", OPTIMIZER, "adamw takes the weight decay out of the gradient"),
+    CHOICE(train, precision, "f32", PRECISION,
+           "of products; bf16 needs a processor with AVX512-BF16, else it is f32"),
     NUMBER(train, lr, "0", FROM_TO(0, 10),
            "highest learning rate; 0: (width * warmup)^-0.5, the 2017 formula's"),
     NUMBER(train, beta1, "0.9", SHARE, "decay of the mean of the gradients"),

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/fs.h"
+#include "graph/op.h"
 #include "train/recipe_value.h"
 #include "train/trainer.h"
 
@@ -159,6 +160,9 @@ static bool make_model(heed_trainer *t, heed_error *err) {
     }
     t->corpus.tokenizer = NULL;
     t->model = heed_model_sketch(t->engine, &config, tokenizer, err);
+    if (t->model && t->recipe->train.precision == HEED_RECIPE_BF16) {
+        heed_weights_compute(heed_model_weights(t->model), HEED_COMPUTE_BF16);
+    }
     return t->model != NULL;
 }
 

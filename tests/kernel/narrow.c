@@ -57,8 +57,8 @@ static void check_half(const heed_kernels *k, const shape *s, heed_panel_kind ki
     for (int64_t i = 0; i < s->k * s->n; i++) {
         half[i] = kind == HEED_PANELS_BF16 ? heed_bf16_from_f32(b_buf.p[i])
                                            : heed_f16_from_f32(b_buf.p[i]);
-        b_buf.p[i] = kind == HEED_PANELS_BF16 ? heed_f32_from_bf16(half[i])
-                                              : heed_f32_from_f16(half[i]);
+        b_buf.p[i] =
+            kind == HEED_PANELS_BF16 ? heed_f32_from_bf16(half[i]) : heed_f32_from_f16(half[i]);
     }
     int64_t size = heed_packed_size(s->k, s->n, k->nr);
     g.packed = walled_make(&packed_buf, size, s->shift);

@@ -2,7 +2,8 @@
  *
  * The batch of in.safetensors, with its padding and its label of -100, through the graph, the
  * gradients and the optimiser that a training uses; a loss is that before its step. Bound 1e-4:
- * PyTorch's own float32 stays within 2e-5 of its float64 there.
+ * PyTorch's own float32 stays within 2e-5 of its float64 there. With products in bfloat16, where
+ * the processor has them, the course is the same within 2 in 100.
  * SPDX-License-Identifier: MIT
  */
 #include "support.h"
@@ -167,11 +168,16 @@ static void make_optimizer(training *t, const json_t *o) {
     expect_no_error(&err);
 }
 
-static void follow(const char *folder, const char *isa, const json_t *options) {
+static void follow(const char *folder, const char *isa, const json_t *options,
+                   heed_compute compute) {
     heed_error err = {0};
     training t = {0};
     t.engine = heed_engine_new(NULL, 2, isa, &err);
-    t.model = heed_model_open(t.engine, folder, &err);
+    bool rounded = compute == HEED_COMPUTE_BF16 && heed_engine_kernels(t.engine)->fast_pairs;
+    const double bound = rounded ? 2e-2 : 1e-4;
+    double farthest = 0;
+    heed_open_options how = {.compute = compute};
+    t.model = heed_model_open_with(t.engine, folder, &how, &err);
     expect_no_error(&err);
     read_batch(&t.batch, folder, heed_model_config(t.model));
     plan(&t, number(options, "label_smoothing"));
@@ -186,13 +192,15 @@ static void follow(const char *folder, const char *isa, const json_t *options) {
         double count = (double)t.batch.counted,
                loss = (double)heed_read_value(t.session, t.loss).data[0] / count,
                wanted = json_number_value(json_array_get(losses, (size_t)step));
-        if (!(fabs(loss - wanted) <= 1e-4)) {
+        farthest = fmax(farthest, fabs(loss - wanted));
+        if (!(fabs(loss - wanted) <= bound)) {
             fail_msg("%s on %s, %s, step %d: loss %.7f, PyTorch has %.7f", folder, isa,
                      json_string_value(json_object_get(options, "optimizer")), step, loss, wanted);
         }
         heed_optimizer_step(t.optimizer, heed_engine_pool(t.engine), step + 1,
                             number(options, "lr"), 1 / count);
     }
+    assert_true(!rounded || farthest > 1e-5); /* it was rounded */
     heed_optimizer_free(t.optimizer);
     heed_session_free(t.session);
     heed_plan_free(t.plan);
@@ -212,7 +220,8 @@ static void follow_all(const char *name) {
     assert_true(json_array_size(all) >= 2);
     for (int i = 0; heed_cpu_isa(i).name; i++) {
         for (size_t j = 0; heed_cpu_isa(i).usable && j < json_array_size(all); j++) {
-            follow(folder, heed_cpu_isa(i).name, json_array_get(all, j));
+            follow(folder, heed_cpu_isa(i).name, json_array_get(all, j), HEED_COMPUTE_FLOAT);
+            follow(folder, heed_cpu_isa(i).name, json_array_get(all, j), HEED_COMPUTE_BF16);
         }
     }
     json_decref(all);
