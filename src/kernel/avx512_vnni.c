@@ -4,7 +4,7 @@
 #include "kernel/isa.h"
 
 #ifdef HEED_X86
-#define HEED_VNNI
+#define HEED_WITH_VNNI
 #include "kernel/vec_avx512.h"
 
 #include "kernel/simd_ints.h"

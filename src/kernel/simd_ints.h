@@ -161,7 +161,7 @@ WORD void run_whole(const int rows, const int bits, const int_tile *t) {
 /* clang-format off */
 BLOCK_TILE(1) BLOCK_TILE(2)
 WHOLE_TILE(1) WHOLE_TILE(2) WHOLE_TILE(3) WHOLE_TILE(4) WHOLE_TILE(5)
-#ifdef HEED_VNNI
+#ifdef HEED_WITH_VNNI
 BLOCK_TILE(3) BLOCK_TILE(4) BLOCK_TILE(5) BLOCK_TILE(6)
 WHOLE_TILE(6) WHOLE_TILE(7) WHOLE_TILE(8)
 #define WHOLE_TILES(bits)                                                                          \

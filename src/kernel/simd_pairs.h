@@ -10,7 +10,7 @@
 #define HEED_KERNEL_SIMD_PAIRS_H
 
 #ifndef HEED_KERNEL_VEC_WORDS
-#define HEED_BF16
+#define HEED_WITH_BF16
 #include "kernel/vec_avx512.h"
 #endif
 #include "kernel/vec.h"

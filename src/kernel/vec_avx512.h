@@ -19,9 +19,9 @@
 #else
 #include <immintrin.h>
 #define HEED_AVX512 "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"
-#if defined(HEED_BF16)
+#if defined(HEED_WITH_BF16)
 #define HEED_TARGET __attribute__((target(HEED_AVX512 ",avx512vnni,avx512bf16")))
-#elif defined(HEED_VNNI)
+#elif defined(HEED_WITH_VNNI)
 #define HEED_TARGET __attribute__((target(HEED_AVX512 ",avx512vnni")))
 #else
 #define HEED_TARGET __attribute__((target(HEED_AVX512)))
@@ -331,7 +331,7 @@ WORD uint32_t i_at_least(ints x, uint32_t least) {
 
 /* ---- Whole numbers of 8 bits, for products (simd_ints.h): as in vec_avx2.h ---- */
 
-#ifdef HEED_VNNI
+#ifdef HEED_WITH_VNNI
 WORD ints i_load(const void *p) {
     return _mm512_loadu_si512(p);
 }
