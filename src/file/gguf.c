@@ -16,9 +16,10 @@
 #include "base/fs.h"
 #include "base/utf8.h"
 #include "file/gguf_bytes.h"
+#include "file/gguf_split.h"
 #include "file/tensors.h"
 
-enum { KEY_MAX = 65535, NAME_MAX_BYTES = 1024, DIMS = 4, ALIGNMENT = 32, ALIGNMENT_MAX = 1 << 20 };
+enum { KEY_MAX = 65535, NAME_MAX_BYTES = 1024, ALIGNMENT_MAX = 1 << 20 };
 enum { MOST = 65536 }; /* settings, tensors: bounds the memory that a file of tiny ones asks for */
 /* The shortest setting and the shortest tensor: with a name of one byte. */
 enum { LEAST_SETTING = 8 + 1 + 4 + 1, LEAST_TENSOR = 8 + 1 + 4 + 8 + 4 + 8 };
@@ -31,6 +32,7 @@ struct heed_gguf {
     int64_t values;
     heed_map by_key;
     heed_region texts;
+    heed_gguf *next; /* another part of a split file, whose tensors stand in `tensors` too */
 };
 
 /* ---- Settings ---- */
@@ -82,7 +84,7 @@ static bool read_settings(heed_gguf *g, heed_gguf_cursor *c, uint64_t count) {
 
 static bool read_alignment(const heed_gguf *g, heed_gguf_cursor *c, uint64_t *alignment) {
     const heed_gguf_value *v = heed_gguf_find(g, "general.alignment");
-    *alignment = ALIGNMENT;
+    *alignment = GGUF_ALIGNMENT;
     if (!v)
         return true;
     int64_t x = v->kind == HEED_GGUF_INTEGER ? v->integer : 0;
@@ -100,33 +102,13 @@ typedef struct {
     uint64_t begin; /* in the data */
 } placed;
 
-/* Types by the file's numbers. */
-static bool type_of(uint32_t number, heed_type *type) {
-    static const struct {
-        uint32_t number;
-        heed_type type;
-    } known[] = {
-        {0, HEED_F32},   {1, HEED_F16},   {2, HEED_Q4_0}, {3, HEED_Q4_1},
-        {6, HEED_Q5_0},  {7, HEED_Q5_1},  {8, HEED_Q8_0}, {12, HEED_Q4_K},
-        {13, HEED_Q5_K}, {14, HEED_Q6_K}, {24, HEED_I8},  {25, HEED_I16},
-        {26, HEED_I32},  {27, HEED_I64},  {28, HEED_F64}, {30, HEED_BF16},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (known[i].number == number) {
-            *type = known[i].type;
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool read_dims(heed_gguf_cursor *c, heed_tensor *t) {
     uint32_t rank = heed_gguf_u32(c);
     if (c->failed)
         return false;
-    if (rank < 1 || rank > DIMS)
+    if (rank < 1 || rank > GGUF_DIMS)
         return heed_gguf_wrong(c, "tensor '%s' has %" PRIu32 " dimensions, wanted 1 to %d", t->name,
-                               rank, DIMS);
+                               rank, GGUF_DIMS);
     t->rank = (int)rank;
     for (int i = t->rank - 1; i >= 0; i--) {
         uint64_t dim = heed_gguf_u64(c);
@@ -146,7 +128,7 @@ static bool read_tensor(heed_gguf *g, heed_gguf_cursor *c, uint64_t alignment, p
     e->begin = heed_gguf_u64(c);
     if (c->failed)
         return false;
-    if (!type_of(type, &t->type))
+    if (!heed_gguf_type_numbered(type, &t->type))
         return heed_gguf_wrong(c, "tensor '%s' has type %" PRIu32 ", which is not read", t->name,
                                type);
     if (e->begin % alignment != 0)
@@ -272,7 +254,7 @@ heed_gguf *heed_gguf_from_bytes(const heed_host *host, const char *label, const 
     return g ? filled(g, label, data, n, err) : NULL;
 }
 
-heed_gguf *heed_gguf_open(const heed_host *host, const char *path, heed_error *err) {
+heed_gguf *heed_gguf_open_part(const heed_host *host, const char *path, heed_error *err) {
     heed_gguf *g = new_gguf(host, err);
     if (g && heed_map_file(&g->file, path, err))
         return filled(g, path, g->file.data, g->file.n, err);
@@ -280,15 +262,30 @@ heed_gguf *heed_gguf_open(const heed_host *host, const char *path, heed_error *e
     return NULL;
 }
 
-void heed_gguf_free(heed_gguf *g) {
-    if (!g)
-        return;
+bool heed_gguf_join(heed_gguf *g, heed_gguf *part, heed_error *err) {
+    part->next = g->next;
+    g->next = part;
+    for (int64_t i = 0; i < heed_tensors_count(part->tensors); i++)
+        if (!heed_tensors_add(g->tensors, heed_tensors_at(part->tensors, i), "in two parts", err))
+            return false;
+    return true;
+}
+
+static void free_one(heed_gguf *g) {
     heed_tensors_free(g->tensors);
     heed_free(g->host, g->value);
     heed_map_free(&g->by_key);
     heed_region_free(&g->texts);
     heed_unmap_file(&g->file);
     heed_free(g->host, g);
+}
+
+void heed_gguf_free(heed_gguf *g) {
+    while (g) {
+        heed_gguf *next = g->next;
+        free_one(g);
+        g = next;
+    }
 }
 
 bool heed_is_gguf(const char *path) {

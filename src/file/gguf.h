@@ -37,7 +37,8 @@ typedef struct {
     const unsigned char *data; /* of an array */
 } heed_gguf_value;
 
-/* Opens a file. Settings, tensors and what they point at live until heed_gguf_free; after opening,
+/* Opens a file; of a split one ("-00001-of-00003.gguf") the first, and with it all, whose tensors
+ * are then together. Settings, tensors and what they point at live until heed_gguf_free; after opening,
  * any number of threads may read. Failures (HEED_FILE) name the file and what is wrong in it. */
 typedef struct heed_gguf heed_gguf;
 heed_gguf *heed_gguf_open(const heed_host *host, const char *path, heed_error *err);

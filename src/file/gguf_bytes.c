@@ -150,6 +150,37 @@ bool heed_gguf_read_value(heed_gguf_cursor *c, uint32_t type, heed_gguf_value *v
     return true;
 }
 
+/* ---- Types of tensors ---- */
+
+static const struct {
+    uint32_t number;
+    heed_type type;
+} tensor_types[] = {
+    {0, HEED_F32},   {1, HEED_F16},   {2, HEED_Q4_0}, {3, HEED_Q4_1},
+    {6, HEED_Q5_0},  {7, HEED_Q5_1},  {8, HEED_Q8_0}, {12, HEED_Q4_K},
+    {13, HEED_Q5_K}, {14, HEED_Q6_K}, {24, HEED_I8},  {25, HEED_I16},
+    {26, HEED_I32},  {27, HEED_I64},  {28, HEED_F64}, {30, HEED_BF16},
+};
+enum { TENSOR_TYPES = sizeof tensor_types / sizeof *tensor_types };
+
+bool heed_gguf_type_numbered(uint32_t number, heed_type *type) {
+    for (int i = 0; i < TENSOR_TYPES; i++)
+        if (tensor_types[i].number == number) {
+            *type = tensor_types[i].type;
+            return true;
+        }
+    return false;
+}
+
+bool heed_gguf_type_number(heed_type type, uint32_t *number) {
+    for (int i = 0; i < TENSOR_TYPES; i++)
+        if (tensor_types[i].type == type) {
+            *number = tensor_types[i].number;
+            return true;
+        }
+    return false;
+}
+
 /* ---- Items of arrays ---- */
 
 static bool fits(const heed_gguf_value *v, bool fine, const char *wanted, heed_error *err) {

@@ -25,6 +25,7 @@ enum {
     GGUF_F64,
     GGUF_TYPES
 };
+enum { GGUF_DIMS = 4, GGUF_ALIGNMENT = 32 }; /* the alignment where a file names none */
 
 typedef struct {
     const unsigned char *data;
@@ -41,5 +42,8 @@ uint64_t heed_gguf_u64(heed_gguf_cursor *c);
 bool heed_gguf_string(heed_gguf_cursor *c, heed_gguf_text *out);
 /* A value of `type`, filled but for its key. */
 bool heed_gguf_read_value(heed_gguf_cursor *c, uint32_t type, heed_gguf_value *v);
+/* Element types of tensors and the file's numbers for them; false: there is none. */
+bool heed_gguf_type_numbered(uint32_t number, heed_type *type);
+bool heed_gguf_type_number(heed_type type, uint32_t *number);
 
 #endif

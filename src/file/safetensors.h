@@ -59,6 +59,15 @@ const char *heed_tensors_meta(const heed_tensors *t, const char *key); /* NULL w
 bool heed_tensors_write(const heed_host *host, const char *path, const heed_tensor *list, int64_t n,
                         const heed_meta *meta, int64_t metas, heed_error *err);
 
+/* Gives the t->bytes bytes of a tensor that is being written; they stay until the next call. NULL
+ * with err where that fails. */
+typedef const void *heed_tensor_source(void *ctx, const heed_tensor *t, heed_error *err);
+/* The same, one tensor at a time: its bytes come from `source` when it is written, and `data` may
+ * be anything, which the source finds there again. */
+bool heed_tensors_write_from(const heed_host *host, const char *path, const heed_tensor *list,
+                             int64_t n, const heed_meta *meta, int64_t metas,
+                             heed_tensor_source *source, void *ctx, heed_error *err);
+
 int64_t heed_tensor_elements(const heed_tensor *t);
 /* "(64,512)" into out, for messages. */
 const char *heed_tensor_shape(const heed_tensor *t, char out[180]);

@@ -51,9 +51,9 @@ static bool check_tensor(heed_tensor *t, heed_error *err) {
     return true;
 }
 
-/* Names must differ; the list is sorted by type first, so equal names need not be neighbours. */
-static bool check_names(const heed_host *host, const heed_tensor *list, int64_t n,
-                        heed_error *err) {
+/* The list is sorted by type first, so equal names need not be neighbours. */
+bool heed_tensors_differ(const heed_host *host, const heed_tensor *list, int64_t n,
+                         heed_error *err) {
     heed_map seen;
     bool ok = true, added = true;
     heed_map_init(&seen, host);
@@ -113,8 +113,15 @@ static bool print_header(heed_buf *out, const heed_tensor *list, int64_t n, cons
     return true;
 }
 
+bool heed_tensor_put(heed_writer *w, const heed_tensor *t, heed_tensor_source *source, void *ctx,
+                     heed_error *err) {
+    const void *data = source && t->bytes ? source(ctx, t, err) : t->data;
+    return !t->bytes || (data && heed_writer_add(w, data, t->bytes, err));
+}
+
 static bool write_all(const heed_host *host, const char *path, const heed_buf *header,
-                      const heed_tensor *list, int64_t n, heed_error *err) {
+                      const heed_tensor *list, int64_t n, heed_tensor_source *source, void *ctx,
+                      heed_error *err) {
     unsigned char length[8];
     for (int i = 0; i < 8; i++)
         length[i] = (unsigned char)((uint64_t)header->n >> (8 * i));
@@ -124,8 +131,7 @@ static bool write_all(const heed_host *host, const char *path, const heed_buf *h
     bool ok = heed_writer_add(w, length, sizeof length, err) &&
               heed_writer_add(w, header->data, header->n, err);
     for (int64_t i = 0; ok && i < n; i++)
-        if (list[i].bytes)
-            ok = heed_writer_add(w, list[i].data, list[i].bytes, err);
+        ok = heed_tensor_put(w, &list[i], source, ctx, err);
     if (ok)
         return heed_writer_commit(w, err);
     heed_writer_cancel(w);
@@ -134,6 +140,12 @@ static bool write_all(const heed_host *host, const char *path, const heed_buf *h
 
 bool heed_tensors_write(const heed_host *host, const char *path, const heed_tensor *list, int64_t n,
                         const heed_meta *meta, int64_t metas, heed_error *err) {
+    return heed_tensors_write_from(host, path, list, n, meta, metas, NULL, NULL, err);
+}
+
+bool heed_tensors_write_from(const heed_host *host, const char *path, const heed_tensor *list,
+                             int64_t n, const heed_meta *meta, int64_t metas,
+                             heed_tensor_source *source, void *ctx, heed_error *err) {
     heed_error why = {0};
     heed_buf header = {.host = host};
     heed_tensor *sorted = heed_alloc(host, (size_t)n, sizeof *sorted, err);
@@ -144,13 +156,13 @@ bool heed_tensors_write(const heed_host *host, const char *path, const heed_tens
     bool ok = true;
     for (int64_t i = 0; ok && i < n; i++)
         ok = check_tensor(&sorted[i], &why);
-    ok = ok && check_names(host, sorted, n, &why);
+    ok = ok && heed_tensors_differ(host, sorted, n, &why);
     if (ok)
         qsort(sorted, (size_t)n, sizeof *sorted, by_type_and_name);
     ok = ok && print_header(&header, sorted, n, meta, metas, &why);
     if (!ok)
         heed_fail(err, why.code, "'%s': %s", path, why.text);
-    ok = ok && write_all(host, path, &header, sorted, n, err);
+    ok = ok && write_all(host, path, &header, sorted, n, source, ctx, err);
     heed_buf_free(&header);
     heed_free(host, sorted);
     return ok;

@@ -47,5 +47,11 @@ bool heed_tensors_add_index(heed_tensors *t, const char *folder, const char *pat
 /* Elements of a shape in *elements, bytes in *bytes; false with err (naming the tensor) where 64
  * bits do not hold them or a dimension is negative. */
 bool heed_tensor_measure(const heed_tensor *t, int64_t *elements, size_t *bytes, heed_error *err);
+/* HEED_NAME where two have one name. */
+bool heed_tensors_differ(const heed_host *host, const heed_tensor *list, int64_t n,
+                         heed_error *err);
+/* The tensor's bytes to a file, from its source where there is one. */
+bool heed_tensor_put(heed_writer *w, const heed_tensor *t, heed_tensor_source *source, void *ctx,
+                     heed_error *err);
 
 #endif

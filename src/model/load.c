@@ -159,6 +159,15 @@ static bool read_folder(heed_model *m, const char *folder, heed_error *err) {
     return m->own != NULL;
 }
 
+/* Are the folder's GGUF files the parts of one? Then the name of the first. */
+static bool find_first_part(const char *folder, int files, char name[NAME]) {
+    char all[40], first[60], one[NAME];
+    snprintf(all, sizeof all, "-of-%05d.gguf", files);
+    snprintf(first, sizeof first, "-00001%s", all);
+    return heed_find_ending(folder, all, one, sizeof one) == files &&
+           heed_find_ending(folder, first, name, NAME) == 1;
+}
+
 static bool read_any(heed_model *m, const char *path, heed_error *err) {
     char inside[PATH], name[NAME];
     if (!heed_is_folder(path)) {
@@ -170,7 +179,7 @@ static bool read_any(heed_model *m, const char *path, heed_error *err) {
     if (!heed_join_path(inside, sizeof inside, path, "config.json", err))
         return false;
     int found = heed_is_there(inside) ? 0 : heed_find_ending(path, ".gguf", name, sizeof name);
-    if (found > 1)
+    if (found > 1 && !find_first_part(path, found, name))
         return heed_fail(err, HEED_FILE, "the folder has %d GGUF files: name one of them", found);
     if (!found)
         return read_folder(m, path, err);

@@ -7,7 +7,6 @@
  */
 #include "model/family.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,20 +81,10 @@ static json_t *tree_of(const heed_gguf *g, heed_error *err) {
 
 /* ---- The vocabulary's settings, for every family ---- */
 
-/* One more token that ends a text. */
 static bool read_end(const json_t *value, heed_config *c, heed_error *err) {
     int64_t id = json_is_integer(value) ? json_integer_value(value) : -1;
-    if (id < 0 || id > INT32_MAX)
-        return heed_fail(err, HEED_VALUE, "a token that ends a text is no token id");
-    if (!c->ends && c->eos >= 0)
-        c->end[c->ends++] = c->eos;
-    for (int64_t i = 0; i < c->ends; i++)
-        if (c->end[i] == id)
-            return true;
-    if (c->ends == HEED_ENDS)
-        return heed_fail(err, HEED_LIMIT, "more than %d tokens end a text", HEED_ENDS);
-    c->end[c->ends++] = (int32_t)id;
-    return true;
+    return (id >= 0 && id <= INT32_MAX && heed_add_end(c, (int32_t)id, err)) ||
+           heed_fail(err, HEED_VALUE, "a token that ends a text is no token id");
 }
 
 static const heed_key token_keys[] = {HEED_MAY("ggml.bos_token_id", ID, bos),
@@ -171,20 +160,13 @@ static bool text_of(const heed_gguf *g, const char *key, char *out, size_t size,
     return true;
 }
 
-/* A file may hold something else than a model, or a part of one. */
-static bool is_whole_model(const heed_gguf *g, heed_error *err) {
-    const heed_gguf_value *parts = heed_gguf_find(g, "split.count");
+/* A file may hold something else than a model. */
+static bool is_model(const heed_gguf *g, heed_error *err) {
     char type[40] = "model";
     if (heed_gguf_find(g, "general.type") && !text_of(g, "general.type", type, sizeof type, err))
         return false;
-    if (strcmp(type, "model") != 0)
-        return heed_fail(err, HEED_VALUE, "general.type is '%s', wanted 'model'", type);
-    if (parts && (parts->kind != HEED_GGUF_INTEGER || parts->integer > 1))
-        return heed_fail(err, HEED_VALUE,
-                         "the file is one of %" PRId64 " parts (split.count); join them with "
-                         "`llama-gguf-split --merge`",
-                         parts->integer);
-    return true;
+    return !strcmp(type, "model") ||
+           heed_fail(err, HEED_VALUE, "general.type is '%s', wanted 'model'", type);
 }
 
 static const heed_key split_keys[] = {
@@ -223,7 +205,7 @@ static bool read_settings(heed_model *m, const heed_form *form, json_t *root, he
     if (left)
         return heed_fail(err, HEED_NAME,
                          "settings '%s.*' are not known; their effect would be ignored", left);
-    return form->finish(c, m->tensors, err);
+    return form->finish(c, m->tensors, err) && heed_find_ends(m, err);
 }
 
 void heed_model_take_form(heed_model *m, const heed_form *form) {
@@ -239,7 +221,7 @@ void heed_model_take_form(heed_model *m, const heed_form *form) {
 bool heed_model_read_gguf(heed_model *m, const char *path, heed_error *err) {
     char name[64];
     m->gguf = heed_gguf_open(heed_model_host(m), path, err);
-    if (!m->gguf || !is_whole_model(m->gguf, err) ||
+    if (!m->gguf || !is_model(m->gguf, err) ||
         !text_of(m->gguf, "general.architecture", name, sizeof name, err))
         return false;
     const heed_form *form = choose_form(m, name, err);

@@ -48,7 +48,7 @@ typedef struct {
     double at[HEED_ROPE_PAIRS];
 } heed_rope_list; /* longrope: a number for each pair of a head that turns */
 
-enum { HEED_ENDS = 8, HEED_WINDOWED = 256, HEED_BANNED = 16 };
+enum { HEED_ENDS = 16, HEED_WINDOWED = 256, HEED_BANNED = 16 };
 
 /* Everything a family needs to record itself; filled from config.json or from a recipe. */
 typedef struct {
