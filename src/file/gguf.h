@@ -38,8 +38,9 @@ typedef struct {
 } heed_gguf_value;
 
 /* Opens a file; of a split one ("-00001-of-00003.gguf") the first, and with it all, whose tensors
- * are then together. Settings, tensors and what they point at live until heed_gguf_free; after opening,
- * any number of threads may read. Failures (HEED_FILE) name the file and what is wrong in it. */
+ * are then together. Settings, tensors and what they point at live until heed_gguf_free; after
+ * opening, any number of threads may read. Failures (HEED_FILE) name the file and what is wrong in
+ * it. */
 typedef struct heed_gguf heed_gguf;
 heed_gguf *heed_gguf_open(const heed_host *host, const char *path, heed_error *err);
 /* The same from bytes of the caller, which must outlive it; `label` stands for the path. */
