@@ -214,6 +214,25 @@ HEED_API bool heed_path_describe(heed_engine *engine, const char *path, heed_buf
 HEED_API bool heed_file_describe(const heed_host *host, const char *path, heed_buf *json,
                                  heed_error *err);
 
+/* What a model is written as. */
+typedef enum { HEED_TO_FOLDER, HEED_TO_GGUF } heed_convert_to;
+typedef struct {
+    heed_convert_to to;
+    const char *type; /* "f32", "f16" or "bf16", rounded to nearest even; NULL: the one of these
+                         that all tensors have, else f32 */
+    /* One line that the user should read: what GGUF leaves out. NULL: nobody reads. */
+    void (*note)(void *ctx, const char *line);
+    void *ctx;
+} heed_convert_options;
+/* Writes what heed_model_open opens at `path` to `out`, tensor by tensor: into a folder as
+ * transformers has it (config.json, generation_config.json, the tokenizer's files,
+ * model.safetensors last), made if need be, or into a GGUF file with its vocabulary. A folder
+ * becomes a folder with the settings that it had; vectors, and tables that are added, stay float32
+ * in GGUF. Errors: those of opening and of writing; HEED_VALUE names what the other format, or the
+ * type, cannot hold. */
+HEED_API bool heed_convert(heed_engine *engine, const char *path, const char *out,
+                           const heed_convert_options *options, heed_error *err);
+
 /* ---- Translating --------------------------------------------------------------------------- */
 
 /* When the search for a line is over, for beam > 1 (transformers' early_stopping): AUTO once the

@@ -79,6 +79,11 @@ bool heed_is_there(const char *path) {
     return lstat(path, &st) == 0;
 }
 
+bool heed_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 int heed_find_ending(const char *folder, const char *ending, char *out, size_t size) {
     DIR *dir = opendir(folder);
     size_t m = strlen(ending);

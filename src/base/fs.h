@@ -47,6 +47,7 @@ bool heed_is_file(const char *path); /* a regular one, or a link to it */
  * may be left out is opened where this is true, so that one that is there and cannot be read is an
  * error and not a file left out. */
 bool heed_is_there(const char *path);
+bool heed_same_file(const char *a, const char *b); /* or folder; false where one is missing */
 /* Number of files in a folder whose names end in `ending`; the name of one of them into out. A name
  * of `size` bytes or more counts as none. */
 int heed_find_ending(const char *folder, const char *ending, char *out, size_t size);

@@ -44,7 +44,7 @@ static bool path_of(const char *path, int64_t no, int64_t other, int64_t parts, 
 
 static bool add_part(const heed_host *host, heed_gguf *g, const char *path, int64_t no,
                      int64_t parts, heed_error *err) {
-    if (!heed_is_file(path))
+    if (!heed_is_there(path))
         return heed_fail(err, HEED_FILE, "part %" PRId64 " of %" PRId64 " is missing: '%s'", no,
                          parts, path);
     heed_gguf *part = heed_gguf_open_part(host, path, err);

@@ -173,7 +173,7 @@ static const heed_key gguf_keys[] = {
     HEED_MUST_BOTH("attention.head_count", INT, encoder.heads, encoder.kv_heads),
     HEED_MUST("attention.layer_norm_epsilon", NUMBER, encoder.eps),
     HEED_MAY_BOTH("vocab_size", INT, vocab, source_vocab),
-    HEED_ONLY("attention.causal", "false"),
+    HEED_MUST_BE("attention.causal", "false"),
     HEED_KNOWN("pooling_type"), /* what becomes of the rows is asked elsewhere */
     {0}};
 

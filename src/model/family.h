@@ -32,6 +32,9 @@ typedef struct {
     bool required;
     const char *only; /* compact JSON: "true", "\"absolute\""; null passes too */
     bool (*read)(const json_t *value, heed_config *c, heed_error *err);
+    /* READ backwards; NULL where there is nothing to say (no row: never). */
+    json_t *(*write)(const heed_config *c);
+    bool unsaid; /* 0 is what holds where the key is absent, and is not written */
 } heed_key;
 #define HEED_AT(field) offsetof(heed_config, field)
 /* Rows of a table: a key that must be there, one that may; known and without effect; with one value
@@ -47,12 +50,18 @@ typedef struct {
     { .key = (name), .kind = HEED_KEY_##type, .at = HEED_AT(field), .also = HEED_AT(second) }
 #define HEED_MAY(name, type, field)                                                                \
     { .key = (name), .kind = HEED_KEY_##type, .at = HEED_AT(field) }
+#define HEED_MAY_OR_NONE(name, type, field)                                                        \
+    { .key = (name), .kind = HEED_KEY_##type, .at = HEED_AT(field), .unsaid = true }
 #define HEED_KNOWN(name)                                                                           \
     { .key = (name), .kind = HEED_KEY_HARMLESS }
 #define HEED_ONLY(name, json)                                                                      \
     { .key = (name), .kind = HEED_KEY_ONLY, .only = (json) }
+#define HEED_MUST_BE(name, json)                                                                   \
+    { .key = (name), .kind = HEED_KEY_ONLY, .only = (json), .required = true }
 #define HEED_READ(name, function)                                                                  \
     { .key = (name), .kind = HEED_KEY_READ, .read = (function) }
+#define HEED_BOTH_WAYS(name, reads, writes)                                                        \
+    { .key = (name), .kind = HEED_KEY_READ, .read = (reads), .write = (writes) }
 
 /* Reads every key of `root` through the tables (each ends with key NULL); a key in none of them is
  * HEED_NAME. */
@@ -61,6 +70,10 @@ bool heed_keys_read(const json_t *root, const char *file, const heed_key *const 
 /* Adds the tables' keys with the values of c. */
 bool heed_keys_write(json_t *root, const heed_key *const *tables, const heed_config *c,
                      heed_error *err);
+/* The same without what need not be said: keys that may be left out and hold 0 or no token, or have
+ * one value alone. An end of texts is one id. */
+bool heed_keys_write_short(json_t *root, const heed_key *const *tables, const heed_config *c,
+                           heed_error *err);
 /* Keys that any config.json may hold. */
 extern const heed_key heed_common_keys[];
 /* generation.c: keys of generation_config.json; the second table is read only. */
@@ -99,6 +112,9 @@ typedef struct {
     /* Sets what the keys leave open; `tensors` tells what is there. Comes in place of the family's
      * `finish`. */
     bool (*finish)(heed_config *c, const heed_tensors *tensors, heed_error *err);
+    /* Before c is written: clears what the keys would say and what changes nothing; refuses what
+     * they cannot say. NULL: nothing to do; only a form "gguf" is written. */
+    bool (*say)(heed_config *c, heed_error *err);
 } heed_form;
 
 typedef struct heed_family {
@@ -237,6 +253,7 @@ heed_value heed_turn(heed_build *b, heed_value x, int64_t heads, const heed_conf
 /* rope_gguf.c: the same as GGUF has them; `rope_freqs.weight`, where there is one, as scaling. */
 extern const heed_key heed_rope_gguf_keys[];
 bool heed_rope_gguf_finish(heed_config *c, const heed_tensors *tensors, heed_error *err);
+bool heed_rope_gguf_say(heed_config *c, heed_error *err);
 
 /* llama.c: shared by the decoders that descend from it. */
 extern const heed_key heed_llama_keys[];
@@ -247,7 +264,7 @@ extern const char *const heed_llama_gguf_unused[];
     {                                                                                              \
         .format = "gguf", .architecture = (name), .head = HEED_HEAD_VOCAB,                         \
         .keys = heed_llama_gguf_keys, .weights = heed_llama_gguf_weights,                          \
-        .unused = heed_llama_gguf_unused, .finish = (done)                                         \
+        .unused = heed_llama_gguf_unused, .finish = (done), .say = heed_rope_gguf_say              \
     }
 /* Without Llama's turned pairs. */
 bool heed_llama_gguf_finish(heed_config *c, const heed_tensors *tensors, heed_error *err);

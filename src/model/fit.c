@@ -5,7 +5,7 @@
  * may stand under several names (tied weights): all that are there must be equal.
  * SPDX-License-Identifier: MIT
  */
-#include "model/family.h"
+#include "model/convert.h"
 
 #include "base/blocks.h"
 #include "graph/op.h"
@@ -251,18 +251,28 @@ static bool equals(const heed_weight_entry *e, const heed_tensor *first, const h
                      first->name, t->name, e->name);
 }
 
-static bool load(heed_model *m, int64_t i, heed_error *err) {
-    heed_weight_entry *e = heed_weights_at(m->weights, i);
+bool heed_model_stored(const heed_model *m, int64_t i, const heed_tensor **tensor,
+                       heed_error *err) {
+    const heed_weight_entry *e = heed_weights_at(m->weights, i);
     char name[NAME];
-    if (!m->stored[i]) /* a bias of zeros */
-        return heed_weights_own(m->weights, e->name, NULL, err);
+    *tensor = NULL;
+    if (!m->stored[i])
+        return true;
     const heed_tensor *first = heed_tensors_find(m->tensors, m->stored[i]);
     for (int n = 0; nth_name(m, e, n, name); n++) {
         const heed_tensor *t = heed_find_tensor(m, name);
         if (t && t != first && !equals(e, first, t, err))
             return false;
     }
-    return take(m, e, first, err);
+    *tensor = first;
+    return true;
+}
+
+static bool load(heed_model *m, int64_t i, heed_error *err) {
+    heed_weight_entry *e = heed_weights_at(m->weights, i);
+    const heed_tensor *t;
+    return heed_model_stored(m, i, &t, err) &&
+           (t ? take(m, e, t, err) : heed_weights_own(m->weights, e->name, NULL, err));
 }
 
 bool heed_model_take(heed_model *m, heed_error *err) {

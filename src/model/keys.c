@@ -318,7 +318,15 @@ bool heed_keys_read(const json_t *root, const char *file, const heed_key *const 
     return false;
 }
 
-static json_t *value_of(const heed_key *k, const char *at) {
+static json_t *list_of_ends(const heed_config *c) {
+    json_t *list = json_array();
+    for (int64_t i = 0; i < c->ends; i++)
+        json_array_append_new(list, json_integer(c->end[i]));
+    return list;
+}
+
+static json_t *value_of(const heed_key *k, const heed_config *c) {
+    const char *at = (const char *)c + k->at;
     switch (k->kind) {
     case HEED_KEY_INT:
         return json_integer(*(const int64_t *)(const void *)at);
@@ -342,19 +350,41 @@ static json_t *value_of(const heed_key *k, const char *at) {
     case HEED_KEY_ONLY:
         return json_loads(k->only, JSON_DECODE_ANY, NULL);
     case HEED_KEY_READ:
+        return k->write ? k->write(c) : NULL;
     case HEED_KEY_HARMLESS:
         break;
     }
     return NULL;
 }
 
-bool heed_keys_write(json_t *root, const heed_key *const *tables, const heed_config *c,
-                     heed_error *err) {
+static bool needs_no_word(const heed_key *k, const json_t *v, bool brief) {
+    bool number = k->kind == HEED_KEY_INT || k->kind == HEED_KEY_NUMBER;
+    bool none = number && !(json_number_value(v) > 0);
+    if (!brief)
+        return k->unsaid && none;
+    return !k->required && (k->kind == HEED_KEY_ONLY || json_is_null(v) || none);
+}
+
+static bool write_tables(json_t *root, const heed_key *const *tables, const heed_config *c,
+                         bool brief, heed_error *err) {
     for (; *tables; tables++)
         for (const heed_key *k = *tables; k->key; k++) {
-            json_t *v = value_of(k, (const char *)c + k->at);
-            if (v && json_object_set_new(root, k->key, v))
+            bool several = !brief && k->kind == HEED_KEY_ID && k->at == HEED_AT(eos) && c->ends > 1;
+            json_t *v = several ? list_of_ends(c) : value_of(k, c);
+            if (v && needs_no_word(k, v, brief))
+                json_decref(v);
+            else if (v && json_object_set_new(root, k->key, v))
                 return heed_fail(err, HEED_NOMEM, "no memory to write key '%s'", k->key);
         }
     return true;
+}
+
+bool heed_keys_write(json_t *root, const heed_key *const *tables, const heed_config *c,
+                     heed_error *err) {
+    return write_tables(root, tables, c, false, err);
+}
+
+bool heed_keys_write_short(json_t *root, const heed_key *const *tables, const heed_config *c,
+                           heed_error *err) {
+    return write_tables(root, tables, c, true, err);
 }

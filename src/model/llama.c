@@ -8,20 +8,32 @@
 #include <math.h>
 #include <string.h>
 
+static bool read_bias(const json_t *value, heed_config *c, heed_error *err) {
+    c->qkv_bias = c->out_bias = json_is_true(value);
+    return json_is_boolean(value) ||
+           heed_fail(err, HEED_VALUE, "key 'attention_bias' is %s, wanted true or false",
+                     heed_json_kind(value));
+}
+
+/* Qwen2 has biases on three of the four, and no key for it. */
+static json_t *write_bias(const heed_config *c) {
+    return c->qkv_bias == c->out_bias ? json_boolean(c->qkv_bias) : NULL;
+}
+
 const heed_key heed_llama_keys[] = {
     HEED_MUST_BOTH("vocab_size", INT, vocab, source_vocab),
     HEED_MUST("hidden_size", INT, decoder.width),
     HEED_MUST("num_hidden_layers", INT, decoder.layers),
     HEED_MUST_BOTH("num_attention_heads", INT, decoder.heads, decoder.kv_heads),
     HEED_MAY("num_key_value_heads", INT, decoder.kv_heads),
-    HEED_MAY("head_dim", INT, decoder.head_width),
+    HEED_MAY_OR_NONE("head_dim", INT, decoder.head_width),
     HEED_MUST("intermediate_size", INT, decoder.feed_forward),
     HEED_MAY("hidden_act", ACT, decoder.act),
     HEED_MAY("max_position_embeddings", INT, decoder.max_positions),
     HEED_MAY("rms_norm_eps", NUMBER, decoder.eps),
     HEED_MAY("attention_dropout", NUMBER, decoder.attention_dropout),
     HEED_MAY("classifier_dropout", NUMBER, head_dropout),
-    HEED_MAY_BOTH("attention_bias", BOOL, qkv_bias, out_bias),
+    HEED_BOTH_WAYS("attention_bias", read_bias, write_bias),
     HEED_MAY("mlp_bias", BOOL, feed_bias),
     HEED_MAY("tie_word_embeddings", BOOL, tie_output),
     HEED_ONLY("is_encoder_decoder", "false"),
@@ -161,6 +173,10 @@ static bool read_value_width(const json_t *value, heed_config *c, heed_error *er
                      "attention.value_length %" PRId64 " is another than that of the keys", width);
 }
 
+static json_t *write_value_width(const heed_config *c) {
+    return json_integer(c->decoder.head_width);
+}
+
 static const heed_key gguf_keys[] = {
     HEED_MUST("block_count", INT, decoder.layers),
     HEED_MUST("context_length", INT, decoder.max_positions),
@@ -169,7 +185,7 @@ static const heed_key gguf_keys[] = {
     HEED_MUST_BOTH("attention.head_count", INT, decoder.heads, decoder.kv_heads),
     HEED_MAY("attention.head_count_kv", INT, decoder.kv_heads),
     HEED_MAY("attention.key_length", INT, decoder.head_width),
-    HEED_READ("attention.value_length", read_value_width),
+    HEED_BOTH_WAYS("attention.value_length", read_value_width, write_value_width),
     HEED_MUST("attention.layer_norm_rms_epsilon", NUMBER, decoder.eps),
     HEED_MAY_BOTH("vocab_size", INT, vocab, source_vocab),
     HEED_ONLY("attention.causal", "true"),

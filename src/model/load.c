@@ -2,7 +2,7 @@
  * file, a folder that holds one, a file of llama2.c.
  * SPDX-License-Identifier: MIT
  */
-#include "model/family.h"
+#include "model/convert.h"
 
 #include "base/fs.h"
 
@@ -61,8 +61,7 @@ static bool choose_head(heed_model *m, const json_t *root, heed_error *err) {
                      name, m->family->type, known);
 }
 
-/* Takes over root, which may be NULL: then err tells why. */
-static bool take_config(heed_model *m, json_t *root, heed_error *err) {
+bool heed_model_take_config(heed_model *m, json_t *root, heed_error *err) {
     if (!root)
         return false;
     m->config = heed_config_base();
@@ -84,11 +83,13 @@ static bool take_config(heed_model *m, json_t *root, heed_error *err) {
 static bool read_config(heed_model *m, const char *folder, heed_error *err) {
     char path[PATH];
     return heed_join_path(path, sizeof path, folder, "config.json", err) &&
-           take_config(m, heed_json_read(heed_model_host(m), path, CONFIG_LIMIT, err), err);
+           heed_model_take_config(m, heed_json_read(heed_model_host(m), path, CONFIG_LIMIT, err),
+                                  err);
 }
 
 bool heed_model_read_config(heed_model *m, const char *text, size_t n, heed_error *err) {
-    return take_config(m, heed_json_parse(heed_model_host(m), "config.json", text, n, err), err);
+    return heed_model_take_config(
+        m, heed_json_parse(heed_model_host(m), "config.json", text, n, err), err);
 }
 
 /* Where there is a generation_config.json, config.json has no say about the search. */

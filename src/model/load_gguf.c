@@ -5,9 +5,10 @@
  * Format: ggml, gguf.md; names of keys and tensors as gguf-py 0.19 has them.
  * SPDX-License-Identifier: MIT
  */
-#include "model/family.h"
+#include "model/convert.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { KEY = 128, DEPTH = 5, NAME = 256 };
@@ -15,13 +16,28 @@ enum { KEY = 128, DEPTH = 5, NAME = 256 };
 /* ---- Settings as a tree: "llama.attention.head_count" is the key "attention.head_count" in
  * "llama" ---- */
 
+/* Of a float the shortest decimal that is it: what a setting was before it was stored in 32 bits. */
+static double shortest(double x) {
+    char text[40];
+    double back = x;
+    if ((double)(float)x < x || (double)(float)x > x)
+        return x;
+    for (int digits = 1; digits < 10; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        back = strtod(text, NULL);
+        if ((float)back == (float)x)
+            return back;
+    }
+    return x;
+}
+
 /* Arrays are told by being there: what an array holds, only the tokenizer asks. */
 static json_t *value_of(const heed_gguf_value *v) {
     switch (v->kind) {
     case HEED_GGUF_INTEGER:
         return json_integer(v->integer);
     case HEED_GGUF_REAL:
-        return json_real(v->real);
+        return json_real(shortest(v->real));
     case HEED_GGUF_BOOL:
         return json_boolean(v->integer);
     case HEED_GGUF_TEXT:
@@ -87,12 +103,21 @@ static bool read_end(const json_t *value, heed_config *c, heed_error *err) {
            heed_fail(err, HEED_VALUE, "a token that ends a text is no token id");
 }
 
+/* Behind eos, which has a key of its own, two more have. */
+static json_t *write_eot(const heed_config *c) {
+    return c->ends > 1 ? json_integer(c->end[1]) : NULL;
+}
+
+static json_t *write_eom(const heed_config *c) {
+    return c->ends > 2 ? json_integer(c->end[2]) : NULL;
+}
+
 static const heed_key token_keys[] = {HEED_MAY("ggml.bos_token_id", ID, bos),
                                       HEED_MAY("ggml.eos_token_id", ID, eos),
                                       HEED_MAY("ggml.padding_token_id", ID, pad),
                                       HEED_MAY("ggml.unknown_token_id", ID, unk),
-                                      HEED_READ("ggml.eot_token_id", read_end),
-                                      HEED_READ("ggml.eom_token_id", read_end),
+                                      HEED_BOTH_WAYS("ggml.eot_token_id", read_end, write_eot),
+                                      HEED_BOTH_WAYS("ggml.eom_token_id", read_end, write_eom),
                                       HEED_KNOWN("ggml.token_type_count"), /* a table's rows */
                                       /* What the tokenizer reads, or refuses, itself. */
                                       HEED_KNOWN("ggml.model"),
@@ -218,22 +243,53 @@ void heed_model_take_form(heed_model *m, const heed_form *form) {
     m->config.head = form->head;
 }
 
-bool heed_model_read_gguf(heed_model *m, const char *path, heed_error *err) {
+static bool read_model(heed_model *m, heed_error *err) {
     char name[64];
-    m->gguf = heed_gguf_open(heed_model_host(m), path, err);
-    if (!m->gguf || !is_model(m->gguf, err) ||
+    if (!is_model(m->gguf, err) ||
         !text_of(m->gguf, "general.architecture", name, sizeof name, err))
         return false;
     const heed_form *form = choose_form(m, name, err);
     json_t *root = form ? tree_of(m->gguf, err) : NULL;
     if (!root)
         return false;
-    m->tensors = heed_gguf_tensors(m->gguf);
     heed_model_take_form(m, form);
     set_vocab(m, form);
     bool fine = read_settings(m, form, root, err);
     json_decref(root);
-    if (fine && heed_gguf_find(m->gguf, "tokenizer.ggml.model"))
-        fine = heed_model_read_tokenizer(m, path, err);
     return fine;
+}
+
+bool heed_model_read_gguf(heed_model *m, const char *path, heed_error *err) {
+    m->gguf = heed_gguf_open(heed_model_host(m), path, err);
+    if (!m->gguf)
+        return false;
+    m->tensors = heed_gguf_tensors(m->gguf);
+    return read_model(m, err) && (!heed_gguf_find(m->gguf, "tokenizer.ggml.model") ||
+                                  heed_model_read_tokenizer(m, path, err));
+}
+
+/* ---- Writing ---- */
+
+const heed_form *heed_gguf_form(const heed_family *family) {
+    for (const heed_form *f = family->forms; f && f->format; f++)
+        if (!strcmp(f->format, "gguf"))
+            return f;
+    return NULL;
+}
+
+bool heed_gguf_write_keys(json_t *root, const heed_form *form, const heed_config *c,
+                          heed_error *err) {
+    const heed_key *tokens[] = {token_keys, NULL};
+    json_t *part = json_object(), *vocabulary = json_object();
+    bool fine = heed_keys_write_short(part, form->keys, c, err) &&
+                heed_keys_write_short(vocabulary, tokens, c, err);
+    int failed = json_object_set_new(root, form->architecture, part);
+    failed |= json_object_set_new(root, "tokenizer", vocabulary);
+    return fine && (!failed || heed_fail(err, HEED_NOMEM, "no memory for the settings"));
+}
+
+bool heed_gguf_read_back(heed_model *m, heed_gguf *gguf, heed_tensors *tensors, heed_error *err) {
+    m->gguf = gguf;
+    m->tensors = m->own = tensors;
+    return read_model(m, err);
 }

@@ -1,7 +1,7 @@
 /* model.c: the object: config, weights and tokenizer under one handle.
  * SPDX-License-Identifier: MIT
  */
-#include "model/family.h"
+#include "model/convert.h"
 
 #include "base/mem.h"
 #include "graph/op.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static heed_model *new_model(heed_engine *engine, heed_error *err) {
+heed_model *heed_model_without_weights(heed_engine *engine, heed_error *err) {
     const heed_host *host = heed_engine_host(engine);
     heed_model *m = heed_alloc(host, 1, sizeof *m, err);
     if (!m)
@@ -79,7 +79,7 @@ static bool tokenizer_fits(const heed_model *m, heed_error *err) {
 
 heed_model *heed_model_sketch(heed_engine *engine, const heed_config *config,
                               heed_tokenizer *tokenizer, heed_error *err) {
-    heed_model *m = new_model(engine, err);
+    heed_model *m = heed_model_without_weights(engine, err);
     if (!m) {
         heed_tokenizer_free(tokenizer);
         return NULL;
@@ -106,7 +106,7 @@ heed_model *heed_model_new(heed_engine *engine, const heed_config *config,
 
 heed_model *heed_model_random(heed_engine *engine, const char *config, size_t n, uint64_t seed,
                               heed_error *err) {
-    heed_model *m = new_model(engine, err);
+    heed_model *m = heed_model_without_weights(engine, err);
     if (m && heed_model_read_config(m, config, n, err) && ids_in_vocab(&m->config, err) &&
         heed_model_declare(m, err) && heed_weights_init(m->weights, seed, err))
         return m;
@@ -114,10 +114,11 @@ heed_model *heed_model_random(heed_engine *engine, const char *config, size_t n,
     return NULL;
 }
 
-/* Takes a new model, NULL after a failure. */
-static heed_model *opened(heed_model *m, const char *path, heed_error *err) {
+/* Takes a new model, NULL after a failure; with or without the weights' numbers. */
+static heed_model *opened(heed_model *m, const char *path, bool numbers, heed_error *err) {
     if (m && heed_model_read(m, path, err) && heed_model_match(m, NULL, err) &&
-        heed_model_take(m, err) && ids_in_vocab(&m->config, err) && tokenizer_fits(m, err))
+        (!numbers || heed_model_take(m, err)) && ids_in_vocab(&m->config, err) &&
+        tokenizer_fits(m, err))
         return m;
     if (m)
         heed_error_at(err, "cannot open '%s'", path);
@@ -127,24 +128,28 @@ static heed_model *opened(heed_model *m, const char *path, heed_error *err) {
 
 heed_model *heed_model_open_with(heed_engine *engine, const char *path,
                                  const heed_open_options *options, heed_error *err) {
-    heed_model *m = new_model(engine, err);
+    heed_model *m = heed_model_without_weights(engine, err);
     if (m) {
         m->untie = options->untie;
         heed_weights_compute(m->weights, options->compute);
     }
-    return opened(m, path, err);
+    return opened(m, path, true, err);
 }
 
 heed_model *heed_model_open_encoder(heed_engine *engine, const char *path, heed_error *err) {
-    heed_model *m = new_model(engine, err);
+    heed_model *m = heed_model_without_weights(engine, err);
     if (m)
         m->encoder_alone = true;
-    return opened(m, path, err);
+    return opened(m, path, true, err);
+}
+
+heed_model *heed_model_open_matched(heed_engine *engine, const char *path, heed_error *err) {
+    return opened(heed_model_without_weights(engine, err), path, false, err);
 }
 
 heed_model *heed_model_inspect(heed_engine *engine, const char *path, json_t *misfits, bool *fits,
                                heed_error *err) {
-    heed_model *m = new_model(engine, err);
+    heed_model *m = heed_model_without_weights(engine, err);
     if (m)
         m->bare = true;
     bool fine = m && heed_model_read(m, path, err) && ids_in_vocab(&m->config, err);
@@ -195,14 +200,17 @@ int64_t heed_model_parameters(const heed_model *m) {
     return n;
 }
 
+void heed_config_drop_nothing(heed_config *c) {
+    c->encoder.dropout = c->decoder.dropout = 0;
+    c->encoder.attention_dropout = c->decoder.attention_dropout = 0;
+    c->encoder.activation_dropout = c->decoder.activation_dropout = 0;
+    c->embed_dropout = c->head_dropout = 0;
+}
+
 heed_outputs heed_model_record(const heed_model *m, heed_build *b, const heed_want *want) {
     heed_config config = m->config;
-    if (want->no_dropout) {
-        config.encoder.dropout = config.decoder.dropout = 0;
-        config.encoder.attention_dropout = config.decoder.attention_dropout = 0;
-        config.encoder.activation_dropout = config.decoder.activation_dropout = 0;
-        config.embed_dropout = config.head_dropout = 0;
-    }
+    if (want->no_dropout)
+        heed_config_drop_nothing(&config);
     return m->family->record(b, &config, want);
 }
 

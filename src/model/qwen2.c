@@ -4,7 +4,7 @@
  */
 #include "model/family.h"
 
-const heed_key heed_qwen_keys[] = {HEED_MAY("sliding_window", INT, window),
+const heed_key heed_qwen_keys[] = {HEED_MAY_OR_NONE("sliding_window", INT, window),
                                    HEED_MAY("use_sliding_window", BOOL, use_window),
                                    HEED_MAY("max_window_layers", INT, first_windowed),
                                    HEED_READ("layer_types", heed_read_layer_types),

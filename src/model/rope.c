@@ -25,6 +25,28 @@ static bool read_kind(const json_t *v, heed_config *c, heed_error *err) {
     return heed_fail(err, HEED_VALUE, "rope type '%.40s' is not known here", name ? name : "?");
 }
 
+static json_t *write_kind(const heed_config *c) {
+    for (int i = 0; kinds[i].name; i++)
+        if (kinds[i].kind == c->decoder.rope_scaling.kind)
+            return json_string(kinds[i].name);
+    return NULL;
+}
+
+static json_t *write_list(const heed_config *c, const heed_rope_list *list) {
+    json_t *out = c->decoder.rope_scaling.kind == HEED_ROPE_LONGROPE ? json_array() : NULL;
+    for (int64_t i = 0; out && i < list->n; i++)
+        json_array_append_new(out, json_real(list->at[i]));
+    return out;
+}
+
+static json_t *write_short(const heed_config *c) {
+    return write_list(c, &c->rope_short);
+}
+
+static json_t *write_long(const heed_config *c) {
+    return write_list(c, &c->rope_long);
+}
+
 static bool read_list(const json_t *v, const char *key, heed_rope_list *list, heed_error *err) {
     size_t n = json_array_size(v);
     if (!n || n > HEED_ROPE_PAIRS)
@@ -51,7 +73,7 @@ static bool read_long(const json_t *v, heed_config *c, heed_error *err) {
 
 /* The part of each head that turns; how many numbers that is, is known when the head is. */
 static const heed_key inside[] = {
-    HEED_READ("rope_type", read_kind),
+    HEED_BOTH_WAYS("rope_type", read_kind, write_kind),
     HEED_READ("type", read_kind),
     HEED_MAY("rope_theta", NUMBER, decoder.rope_base),
     HEED_MAY("partial_rotary_factor", NUMBER, rotary_part),
@@ -65,8 +87,8 @@ static const heed_key inside[] = {
     HEED_MAY("mscale", NUMBER, decoder.rope_scaling.mscale),
     HEED_MAY("mscale_all_dim", NUMBER, decoder.rope_scaling.mscale_all_dim),
     HEED_MAY("truncate", BOOL, rope_truncate),
-    HEED_READ("short_factor", read_short),
-    HEED_READ("long_factor", read_long),
+    HEED_BOTH_WAYS("short_factor", read_short, write_short),
+    HEED_BOTH_WAYS("long_factor", read_long, write_long),
     {0}};
 
 /* The type first: of one that is not known, the other keys are not either. */
@@ -79,10 +101,38 @@ static bool read_object(const json_t *value, heed_config *c, heed_error *err) {
     return heed_keys_read(value, "rope", tables, c, err);
 }
 
+/* What belongs to another kind of scaling is left out, and transformers need not warn of it. */
+static json_t *write_object(const heed_config *c) {
+    static const struct {
+        const char *key;
+        heed_rope_kind kind;
+    } own[] = {{"low_freq_factor", HEED_ROPE_LLAMA3},
+               {"high_freq_factor", HEED_ROPE_LLAMA3},
+               {"beta_fast", HEED_ROPE_YARN},
+               {"beta_slow", HEED_ROPE_YARN},
+               {"mscale", HEED_ROPE_YARN},
+               {"mscale_all_dim", HEED_ROPE_YARN},
+               {"truncate", HEED_ROPE_YARN}};
+    const heed_key *tables[] = {inside, NULL};
+    heed_rope_kind kind = c->decoder.rope_scaling.kind;
+    json_t *root = kind == HEED_ROPE_PLAIN ? NULL : json_object();
+    if (root && !heed_keys_write_short(root, tables, c, NULL)) {
+        json_decref(root);
+        return NULL;
+    }
+    for (size_t i = 0; root && i < sizeof own / sizeof *own; i++)
+        if (own[i].kind != kind)
+            json_object_del(root, own[i].key);
+    if (kind == HEED_ROPE_LINEAR)
+        json_object_del(root, "original_max_position_embeddings");
+    json_object_del(root, "partial_rotary_factor"); /* the family's key says it */
+    return root;
+}
+
 /* Of two the older form counts, as in transformers. */
 const heed_key heed_rope_keys[] = {HEED_MAY("rope_theta", NUMBER, decoder.rope_base),
                                    HEED_READ("rope_parameters", read_object),
-                                   HEED_READ("rope_scaling", read_object),
+                                   HEED_BOTH_WAYS("rope_scaling", read_object, write_object),
                                    {0}};
 
 /* Both lists have a number for each pair; the factor, left out, is how far beyond the training. */

@@ -7,7 +7,7 @@
  * is then compared: a table that says anything else is refused.
  * SPDX-License-Identifier: MIT
  */
-#include "model/family.h"
+#include "model/convert.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,6 +28,13 @@ static bool read_kind(const json_t *v, heed_config *c, heed_error *err) {
                      name ? name : "?");
 }
 
+static json_t *write_kind(const heed_config *c) {
+    heed_rope_kind kind = c->decoder.rope_scaling.kind;
+    return kind == HEED_ROPE_LINEAR ? json_string("linear")
+           : kind == HEED_ROPE_YARN ? json_string("yarn")
+                                    : NULL;
+}
+
 /* As older files say it. */
 static bool read_linear(const json_t *v, heed_config *c, heed_error *err) {
     double factor = json_is_number(v) ? json_number_value(v) : 0;
@@ -42,7 +49,7 @@ const heed_key heed_rope_gguf_keys[] = {
     HEED_MAY("rope.freq_base", NUMBER, decoder.rope_base),
     HEED_MAY("rope.dimension_count", INT, decoder.rope_turned),
     HEED_READ("rope.scale_linear", read_linear),
-    HEED_READ("rope.scaling.type", read_kind),
+    HEED_BOTH_WAYS("rope.scaling.type", read_kind, write_kind),
     HEED_MAY("rope.scaling.factor", NUMBER, decoder.rope_scaling.factor),
     HEED_MAY("rope.scaling.original_context_length", INT, decoder.rope_scaling.original),
     HEED_MAY("rope.scaling.yarn_beta_fast", NUMBER, decoder.rope_scaling.beta_fast),
@@ -64,6 +71,20 @@ typedef struct {
     double most;             /* the largest factor */
 } table;
 
+/* 1 / wave length of pair i */
+static double turns_a_row(const heed_config *c, int64_t i) {
+    double turn = pow(c->decoder.rope_base, -2 * (double)i / (double)c->decoder.rope_turned);
+    return turn / (2 * 3.14159265358979323846);
+}
+
+/* What the head comment says. */
+static double factor_of(const heed_rope_scaling *r, double frequency) {
+    double s = ((double)r->original * frequency - r->low_freq_factor) /
+               (r->high_freq_factor - r->low_freq_factor);
+    s = s < 0 ? 0 : s > 1 ? 1 : s;
+    return 1 / ((1 - s) / r->factor + s);
+}
+
 static bool read_table(table *t, const heed_tensor *tensor, const heed_config *c, heed_error *err) {
     const heed_stack *s = &c->decoder;
     t->n = heed_tensor_elements(tensor);
@@ -75,8 +96,7 @@ static bool read_table(table *t, const heed_tensor *tensor, const heed_config *c
         return false;
     t->most = 0;
     for (int64_t i = 0; i < t->n; i++) {
-        double turn = pow(s->rope_base, -2 * (double)i / (double)s->rope_turned);
-        t->frequency[i] = turn / (2 * 3.14159265358979323846);
+        t->frequency[i] = turns_a_row(c, i);
         t->most = t->factor[i] > t->most ? t->factor[i] : t->most;
     }
     return true;
@@ -92,13 +112,9 @@ static bool near(double a, double b) {
 }
 
 static bool agrees(const table *t, const heed_rope_scaling *r) {
-    for (int64_t i = 0; i < t->n; i++) {
-        double s = ((double)r->original * t->frequency[i] - r->low_freq_factor) /
-                   (r->high_freq_factor - r->low_freq_factor);
-        s = s < 0 ? 0 : s > 1 ? 1 : s;
-        if (!near(t->factor[i], 1 / ((1 - s) / r->factor + s)))
+    for (int64_t i = 0; i < t->n; i++)
+        if (!near(t->factor[i], factor_of(r, t->frequency[i])))
             return false;
-    }
     return true;
 }
 
@@ -153,6 +169,47 @@ static bool read_freqs(heed_config *c, const heed_tensor *tensor, heed_error *er
            heed_fail(err, HEED_VALUE,
                      "rope_freqs.weight (1 to %g) is not what Llama 3's scaling makes", t.most);
 }
+
+/* ---- Writing ---- */
+
+/* YaRN's other parameters have no keys. */
+static bool is_plain_yarn(const heed_config *c) {
+    const heed_rope_scaling *r = &c->decoder.rope_scaling;
+    return !(r->attention_factor > 0) && !(r->mscale > 0) && !(r->mscale_all_dim > 0) &&
+           !r->untruncated;
+}
+
+bool heed_rope_gguf_say(heed_config *c, heed_error *err) {
+    heed_stack *s = &c->decoder;
+    heed_rope_scaling *r = &s->rope_scaling;
+    s->head_width = s->head_width ? s->head_width : s->width / s->heads;
+    if (!c->window) { /* of layers that have no window, which is none, changes nothing */
+        memset(c->windowed, 0, sizeof c->windowed);
+        c->first_windowed = 0;
+    }
+    if (r->kind == HEED_ROPE_DYNAMIC || r->kind == HEED_ROPE_LONGROPE)
+        return heed_fail(err, HEED_VALUE, "scaling of rotary positions '%s' cannot be said in GGUF",
+                         r->kind == HEED_ROPE_DYNAMIC ? "dynamic" : "longrope");
+    if (r->kind == HEED_ROPE_YARN)
+        return is_plain_yarn(c) ||
+               heed_fail(err, HEED_VALUE,
+                         "yarn with an attention_factor, mscale or truncate of its own cannot be "
+                         "said in GGUF");
+    *r = (heed_rope_scaling){.kind =
+                                 r->kind == HEED_ROPE_LINEAR ? HEED_ROPE_LINEAR : HEED_ROPE_PLAIN,
+                             .factor = r->kind == HEED_ROPE_LINEAR ? r->factor : 0};
+    return true;
+}
+
+int64_t heed_rope_gguf_freqs(const heed_config *c, float *out, int64_t most) {
+    const heed_rope_scaling *r = &c->decoder.rope_scaling;
+    int64_t n = r->kind == HEED_ROPE_LLAMA3 ? c->decoder.rope_turned / 2 : 0;
+    for (int64_t i = 0; i < n && i < most; i++)
+        out[i] = (float)factor_of(r, turns_a_row(c, i));
+    return n < most ? n : most;
+}
+
+/* ---- Reading ---- */
 
 bool heed_rope_gguf_finish(heed_config *c, const heed_tensors *tensors, heed_error *err) {
     int64_t turned = c->decoder.rope_turned;

@@ -3,7 +3,7 @@
  * weights is complete.
  * SPDX-License-Identifier: MIT
  */
-#include "model/family.h"
+#include "model/convert.h"
 
 #include "base/fs.h"
 #include "graph/op.h"
@@ -26,27 +26,56 @@ static bool set(json_t *root, const char *key, json_t *value, heed_error *err) {
            heed_fail(err, HEED_NOMEM, "no memory to write key '%s'", key);
 }
 
-static bool save_config(const heed_model *m, const char *folder, heed_error *err) {
+/* The class of transformers that has the model's head. */
+static const char *class_of(const heed_model *m) {
+    const heed_config *c = &m->config;
+    const heed_architecture *list = m->family->architectures;
+    if (m->family->encoder_alone && c->kind != m->family->kind)
+        return m->family->encoder_alone;
+    for (const heed_architecture *a = list; a->name; a++)
+        if (a->head == (c->two_heads ? HEED_HEAD_TWO : c->head))
+            return a->name;
+    return list->name;
+}
+
+const char *heed_dtype_name(heed_type type) {
+    return type == HEED_F16 ? "float16" : type == HEED_BF16 ? "bfloat16" : "float32";
+}
+
+json_t *heed_model_config_json(const heed_model *m, heed_type type, heed_error *err) {
     const heed_family *f = m->family;
     const heed_key *tables[HEED_TABLES + 2] = {heed_generation_keys + HEED_SEARCH_KEYS};
     for (int i = 0; f->keys[i]; i++)
         tables[i + 1] = f->keys[i];
     json_t *root = json_pack("{s:s, s:[s], s:s, s:b}", "model_type", f->type, "architectures",
-                             f->architectures[0].name, "dtype", "float32", "is_encoder_decoder", 1);
-    bool fine = root ? heed_keys_write(root, tables, &m->config, err) &&
-                           save_json(m, folder, "config.json", root, err)
-                     : heed_fail(err, HEED_NOMEM, "no memory to write config.json");
+                             class_of(m), "dtype", heed_dtype_name(type), "is_encoder_decoder",
+                             f->kind == HEED_ENCODER_DECODER);
+    if (!root)
+        heed_fail(err, HEED_NOMEM, "no memory to write config.json");
+    else if (heed_keys_write(root, tables, &m->config, err))
+        return root;
+    json_decref(root);
+    return NULL;
+}
+
+static bool save_config(const heed_model *m, const char *folder, heed_type type, heed_error *err) {
+    json_t *root = heed_model_config_json(m, type, err);
+    bool fine = root && save_json(m, folder, "config.json", root, err);
     json_decref(root);
     return fine;
 }
 
-/* The pad token must never be produced: transformers learns it from bad_words_ids. */
+/* The pad token must never be produced by a search: transformers learns it from bad_words_ids. A
+ * decoder's pad token may be the one that ends a text. */
 static bool save_generation(const heed_model *m, const char *folder, heed_error *err) {
-    const heed_key *tables[] = {heed_generation_keys, NULL};
+    bool searched = m->config.kind == HEED_ENCODER_DECODER;
+    const heed_key *tables[] = {heed_generation_keys + (searched ? 0 : HEED_SEARCH_KEYS), NULL};
+    if (m->config.kind == HEED_ENCODER)
+        return true;
     json_t *root = json_object();
     bool fine = root ? heed_keys_write(root, tables, &m->config, err)
                      : heed_fail(err, HEED_NOMEM, "no memory to write generation_config.json");
-    if (fine && m->config.pad >= 0)
+    if (fine && searched && m->config.pad >= 0)
         fine = set(root, "bad_words_ids", json_pack("[[i]]", (int)m->config.pad), err);
     fine = fine && save_json(m, folder, "generation_config.json", root, err);
     json_decref(root);
@@ -59,7 +88,8 @@ static bool set_token(const heed_model *m, json_t *root, const char *key, int32_
     return !text || set(root, key, json_string(text), err);
 }
 
-static bool save_tokenizer(const heed_model *m, const char *folder, heed_error *err) {
+static bool save_tokenizer(const heed_model *m, const char *folder, const json_t *template,
+                           heed_error *err) {
     bool own = false; /* the files that it came with, tokenizer_config.json among them */
     if (!m->tokenizer)
         return true;
@@ -67,18 +97,27 @@ static bool save_tokenizer(const heed_model *m, const char *folder, heed_error *
         return false;
     if (own)
         return true;
-    json_t *root = json_pack("{s:s, s:b, s:I}", "tokenizer_class", "PreTrainedTokenizerFast",
-                             "clean_up_tokenization_spaces", 0, "model_max_length",
-                             (json_int_t)m->config.encoder.max_positions);
+    json_t *root =
+        json_pack("{s:s, s:b, s:I}", "tokenizer_class", "PreTrainedTokenizerFast",
+                  "clean_up_tokenization_spaces", 0, "model_max_length",
+                  (json_int_t)(m->config.kind == HEED_DECODER ? m->config.decoder.max_positions
+                                                              : m->config.encoder.max_positions));
     if (!root)
         return heed_fail(err, HEED_NOMEM, "no memory to write tokenizer_config.json");
     bool fine = set_token(m, root, "pad_token", m->config.pad, err) &&
                 set_token(m, root, "bos_token", m->config.bos, err) &&
                 set_token(m, root, "eos_token", m->config.eos, err) &&
                 set_token(m, root, "unk_token", m->config.unk, err) &&
+                (!template || set(root, "chat_template", json_deep_copy(template), err)) &&
                 save_json(m, folder, "tokenizer_config.json", root, err);
     json_decref(root);
     return fine;
+}
+
+bool heed_model_save_settings(const heed_model *m, const char *folder, heed_type type,
+                              const json_t *template, heed_error *err) {
+    return heed_make_folder(folder, err) && save_config(m, folder, type, err) &&
+           save_generation(m, folder, err) && save_tokenizer(m, folder, template, err);
 }
 
 static bool describe(const heed_model *m, heed_region *names, const heed_weight_entry *e,
@@ -96,9 +135,8 @@ static bool describe(const heed_model *m, heed_region *names, const heed_weight_
     return copy != NULL;
 }
 
-/* Tables that are no weights of ours, behind the weights in list[n]; counts them up. */
-static bool add_sinusoids(const heed_model *m, heed_region *region, heed_tensor *list, int64_t *n,
-                          heed_error *err) {
+bool heed_add_sinusoids(const heed_model *m, heed_region *region, heed_tensor *list, int64_t *n,
+                        heed_error *err) {
     const heed_stack *s = &m->config.encoder;
     for (const char *const *name = m->family->sinusoids; name && *name; name++) {
         size_t count = (size_t)(s->max_positions * s->width);
@@ -116,20 +154,18 @@ static bool add_sinusoids(const heed_model *m, heed_region *region, heed_tensor 
     return true;
 }
 
-enum { TABLES = 2 }; /* at most */
-
 static bool save_weights(const heed_model *m, const char *folder, heed_error *err) {
     const heed_host *host = heed_model_host(m);
     int64_t n = heed_weights_count(m->weights);
     heed_region region = {.host = host};
-    heed_tensor *list = heed_alloc(host, (size_t)n + TABLES, sizeof *list, err);
+    heed_tensor *list = heed_alloc(host, (size_t)n + HEED_SINUSOIDS, sizeof *list, err);
     char path[PATH];
     bool fine = list && heed_join_path(path, sizeof path, folder, "model.safetensors", err);
     for (int64_t i = 0; fine && i < n; i++)
         fine = heed_weights_expand(m->weights, heed_weights_at(m->weights, i), err) &&
                describe(m, &region, heed_weights_at(m->weights, i), &list[i], err);
     heed_meta format = {"format", "pt"};
-    fine = fine && add_sinusoids(m, &region, list, &n, err) &&
+    fine = fine && heed_add_sinusoids(m, &region, list, &n, err) &&
            heed_tensors_write(host, path, list, n, &format, 1, err);
     heed_free(host, list);
     heed_region_free(&region);
@@ -137,7 +173,5 @@ static bool save_weights(const heed_model *m, const char *folder, heed_error *er
 }
 
 bool heed_model_save(const heed_model *m, const char *folder, heed_error *err) {
-    return heed_make_folder(folder, err) && save_config(m, folder, err) &&
-           save_generation(m, folder, err) && save_tokenizer(m, folder, err) &&
-           save_weights(m, folder, err);
+    return heed_model_save_settings(m, folder, HEED_F32, NULL, err) && save_weights(m, folder, err);
 }

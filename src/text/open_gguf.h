@@ -21,6 +21,9 @@ typedef struct {
 bool heed_gguf_merges(heed_gguf_vocab *v, heed_error *err);
 /* The name of the words' expression; "default" where there is none. */
 bool heed_gguf_pre(const heed_gguf_vocab *v, heed_gguf_text *out, heed_error *err);
+/* The name of words cut by these expressions, NULL behind the last; `whole`: a word that is a token
+ * is not cut. NULL: no name is known. */
+const char *heed_gguf_words_name(const char *const regex[4], bool whole);
 /* TemplateProcessing with these ids round the text, -1: none. NULL on failure. */
 json_t *heed_gguf_template(const heed_gguf_vocab *v, int64_t first, int64_t last, bool again,
                            heed_error *err);

@@ -62,6 +62,20 @@ static const words *words_of(const heed_gguf_vocab *v, heed_error *err) {
     return NULL;
 }
 
+const char *heed_gguf_words_name(const char *const regex[4], bool whole) {
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        bool same = known[i].whole == whole;
+        for (int k = 0; same && k < 4; k++) {
+            const char *a = known[i].regex[k], *b = regex[k];
+            same = a && b ? strcmp(a, b) == 0 : a == b;
+        }
+        if (same) {
+            return known[i].name;
+        }
+    }
+    return NULL;
+}
+
 static json_t *no_memory(heed_error *err) {
     heed_fail(err, HEED_NOMEM, "out of memory: the vocabulary of a GGUF file");
     return NULL;

@@ -1,0 +1,185 @@
+/* convert_folder.c: a model as a folder of transformers'.
+ *
+ * A folder's settings and vocabulary are copied as they stand, but for the type in config.json:
+ * what they say of a training, of labels or of pictures is then all there. What was read from
+ * another format gets the settings that heed_model_save writes.
+ * SPDX-License-Identifier: MIT
+ */
+#include "model/convert.h"
+
+#include "base/fs.h"
+
+#include <string.h>
+
+enum { PATH = 4096, NAME = 256, CONFIG_LIMIT = 16 << 20 };
+
+/* ---- From a folder ---- */
+
+static bool copy(const heed_conversion *c, const char *name, heed_error *err) {
+    char from[PATH], to[PATH];
+    heed_mapped file = {0};
+    if (!heed_join_path(from, sizeof from, c->path, name, err) ||
+        !heed_join_path(to, sizeof to, c->out, name, err))
+        return false;
+    if (!heed_is_there(from))
+        return true;
+    char *slash = strrchr(to, '/');
+    bool deep = strchr(name, '/') != NULL;
+    *slash = deep ? 0 : '/';
+    if (deep && !heed_make_folder(to, err))
+        return false;
+    *slash = '/';
+    bool fine = heed_map_file(&file, from, err) &&
+                heed_write_file(heed_model_host(c->from), to, file.data, file.n, err);
+    heed_unmap_file(&file);
+    return fine;
+}
+
+/* What stands beside config.json and the weights, in any family's folder. */
+static bool copy_files(const heed_conversion *c, heed_error *err) {
+    static const char *const names[] = {
+        "generation_config.json", "tokenizer.json", "tokenizer_config.json",
+        "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "vocab.json",
+        "merges.txt", "vocab.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model",
+        "source.spm", "target.spm", "tokenizer.bin", "preprocessor_config.json",
+        /* sentence-transformers */
+        "modules.json", "config_sentence_transformers.json", "sentence_bert_config.json",
+        "sentence_roberta_config.json", "sentence_distilbert_config.json",
+        "sentence_camembert_config.json", "sentence_albert_config.json",
+        "sentence_xlm-roberta_config.json", "1_Pooling/config.json"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!copy(c, names[i], err))
+            return false;
+    return true;
+}
+
+static bool copy_config(const heed_conversion *c, heed_error *err) {
+    char path[PATH];
+    if (!heed_join_path(path, sizeof path, c->path, "config.json", err))
+        return false;
+    json_t *root = heed_json_read(heed_model_host(c->from), path, CONFIG_LIMIT, err);
+    if (!root)
+        return false;
+    const char *key = json_object_get(root, "torch_dtype") ? "torch_dtype" : "dtype";
+    bool fine = json_object_set_new(root, key, json_string(heed_dtype_name(c->type))) == 0 ||
+                heed_fail(err, HEED_NOMEM, "no memory to write config.json");
+    fine = fine && heed_join_path(path, sizeof path, c->out, "config.json", err) &&
+           heed_json_save(heed_model_host(c->from), path, root, 2, err);
+    json_decref(root);
+    return fine;
+}
+
+/* ---- From another format ---- */
+
+/* The order of the weights that the family's own files have. */
+static heed_config in_own_order(const heed_model *m) {
+    heed_config c = m->config, own = heed_config_base();
+    m->family->defaults(&own);
+    c.decoder.positions = own.decoder.positions;
+    c.norm_one_plus = own.norm_one_plus;
+    c.output_by_input = own.output_by_input;
+    return c;
+}
+
+/* The config that the written config.json says. */
+static bool read_back(heed_conversion *c, heed_error *err) {
+    heed_model *m = heed_model_without_weights(c->from->engine, err);
+    heed_config config = in_own_order(c->from);
+    if (!m)
+        return false;
+    c->to = m;
+    m->family = c->from->family;
+    m->config = config;
+    bool fine = heed_model_take_config(m, heed_model_config_json(m, c->type, err), err);
+    m->config.unk = config.unk;
+    m->config.pooler = config.pooler;
+    return fine && heed_model_declare(m, err);
+}
+
+static bool save_settings(heed_conversion *c, heed_error *err) {
+    const heed_gguf_value *v =
+        c->from->gguf ? heed_gguf_find(c->from->gguf, "tokenizer.chat_template") : NULL;
+    json_t *template =
+        v && v->kind == HEED_GGUF_TEXT ? json_stringn(v->text.data, v->text.n) : NULL;
+    c->to->tokenizer = c->from->tokenizer; /* lent */
+    bool fine = heed_model_save_settings(c->to, c->out, c->type, template, err);
+    c->to->tokenizer = NULL;
+    json_decref(template);
+    return fine;
+}
+
+/* ---- Weights ---- */
+
+static bool describe(const heed_conversion *c, heed_region *region, heed_weight_entry *e,
+                     heed_convert_item *item, heed_tensor *t, heed_error *err) {
+    char name[NAME];
+    /* As in the folder that it comes from, whose names and shapes may be older ones. */
+    const heed_model *called = c->from->names == c->from->family->weights ? c->from : c->to;
+    if (!heed_model_weight_name(called, e->name, name, sizeof name))
+        return heed_fail(err, HEED_NAME, "family '%s' has no name for weight '%s'",
+                         c->to->family->type, e->name);
+    *item = (heed_convert_item){.weight = e};
+    *t = (heed_tensor){
+        .name = heed_region_text(region, name, strlen(name), err), .type = c->type, .data = item};
+    t->rank = heed_model_weight_shape(called, e, t->dim);
+    return t->name != NULL;
+}
+
+/* A bias of zeros that no file holds is no tensor. */
+static bool is_absent(const heed_conversion *c, const heed_weight_entry *e) {
+    char name[NAME];
+    return e->frozen && heed_model_weight_name(c->from, e->name, name, sizeof name) &&
+           !heed_find_tensor(c->from, name);
+}
+
+static bool list_weights(const heed_conversion *c, heed_region *region, heed_convert_item *item,
+                         heed_tensor *list, int64_t *n, heed_error *err) {
+    for (int64_t i = 0; i < heed_weights_count(c->to->weights); i++) {
+        heed_weight_entry *e = heed_weights_at(c->to->weights, i);
+        if (is_absent(c, e))
+            continue;
+        if (!describe(c, region, e, &item[*n], &list[*n], err))
+            return false;
+        ++*n;
+    }
+    int64_t tables = *n;
+    if (!heed_add_sinusoids(c->to, region, list, n, err))
+        return false;
+    for (; tables < *n; tables++) {
+        item[tables] = (heed_convert_item){.table = list[tables].data};
+        list[tables].data = &item[tables];
+    }
+    return true;
+}
+
+static bool write_weights(heed_conversion *c, heed_error *err) {
+    const heed_host *host = heed_model_host(c->from);
+    size_t most = (size_t)heed_weights_count(c->to->weights) + HEED_SINUSOIDS;
+    heed_region region = {.host = host};
+    heed_tensor *list = heed_alloc(host, most, sizeof *list, err);
+    heed_convert_item *item = list ? heed_alloc(host, most, sizeof *item, err) : NULL;
+    heed_meta format = {"format", "pt"};
+    char path[PATH];
+    int64_t n = 0;
+    bool fine =
+        item && list_weights(c, &region, item, list, &n, err) &&
+        heed_join_path(path, sizeof path, c->out, "model.safetensors", err) &&
+        heed_tensors_write_from(host, path, list, n, &format, 1, heed_convert_bytes, c, err);
+    heed_free(host, item);
+    heed_free(host, list);
+    heed_region_free(&region);
+    return fine;
+}
+
+bool heed_convert_folder(heed_conversion *c, heed_error *err) {
+    bool folder = c->from->names == c->from->family->weights;
+    if (folder)
+        c->to = heed_model_sketch(c->from->engine, &c->from->config, NULL, err);
+    if (folder ? !c->to : !read_back(c, err))
+        return false;
+    if (!heed_convert_match(c, err) || !heed_make_folder(c->out, err))
+        return false;
+    if (folder ? !copy_files(c, err) || !copy_config(c, err) : !save_settings(c, err))
+        return false;
+    return write_weights(c, err);
+}
