@@ -6,49 +6,28 @@
  * out with a note is a normal form (NFC): no program that reads GGUF has it.
  * SPDX-License-Identifier: MIT
  */
-#include "text/save_gguf.h"
+#include "text/save_gguf_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "text/open_gguf.h"
-#include "text/scan.h"
 #include "text/spm.h"
 
-typedef struct {
-    const heed_host *host;
-    const heed_tokenizer *t;
-    heed_gguf_settings *s;
-    heed_gguf_ids *ids;
-    const char **note;
-    json_t *root; /* its tokenizer.json; NULL: a SentencePiece model */
-    heed_region texts;
-    int64_t n;
-    heed_line *token;
-    float *score;
-    int32_t *type; /* heed_spm_type */
-} work;
-
-static bool cannot(heed_error *err, const char *what) {
+bool heed_gguf_cannot(heed_error *err, const char *what) {
     return heed_fail(err, HEED_VALUE, "GGUF cannot say this of the tokenizer: %s", what);
 }
 
-static bool is_text(const json_t *object, const char *key, const char *wanted) {
+bool heed_json_is_text(const json_t *object, const char *key, const char *wanted) {
     const char *s = json_string_value(json_object_get(object, key));
     return s && strcmp(s, wanted) == 0;
-}
-
-static bool is_null(const json_t *object, const char *key) {
-    const json_t *v = json_object_get(object, key);
-    return !v || json_is_null(v);
 }
 
 /* ---- Tokens -------------------------------------------------------------------------------- */
 
 /* Ids that the model has and the tokenizer does not. */
-static bool fill_gap(work *w, int64_t id, heed_error *err) {
+static bool fill_gap(heed_gguf_work *w, int64_t id, heed_error *err) {
     char text[32];
     int n = snprintf(text, sizeof text, "[PAD%" PRId64 "]", id);
     w->token[id] = (heed_line){heed_region_text(&w->texts, text, (size_t)n, err), (size_t)n};
@@ -56,7 +35,7 @@ static bool fill_gap(work *w, int64_t id, heed_error *err) {
     return w->token[id].s != NULL;
 }
 
-static bool list_tokens(work *w, heed_error *err) {
+static bool list_tokens(heed_gguf_work *w, heed_error *err) {
     const heed_tokenizer *t = w->t;
     w->token = heed_alloc(w->host, (size_t)w->n, sizeof *w->token, err);
     w->score = w->token ? heed_alloc(w->host, (size_t)w->n, sizeof *w->score, err) : NULL;
@@ -81,7 +60,7 @@ static bool list_tokens(work *w, heed_error *err) {
 }
 
 /* Spaces that a token takes with it, or that it must be a word by itself, has no setting. */
-static bool are_plain(const work *w, heed_error *err) {
+static bool are_plain(const heed_gguf_work *w, heed_error *err) {
     for (size_t i = 0; i < w->t->added.n; i++) {
         const heed_added *a = &w->t->added.item[i];
         if (a->lstrip || a->rstrip || a->single_word) {
@@ -94,7 +73,7 @@ static bool are_plain(const work *w, heed_error *err) {
     return true;
 }
 
-static void put_lists(work *w, const char *model, bool scores) {
+void heed_gguf_put_lists(heed_gguf_work *w, const char *model, bool scores) {
     heed_gguf_put_text(w->s, "tokenizer.ggml.model", model, strlen(model));
     heed_gguf_put_texts(w->s, "tokenizer.ggml.tokens", w->token, w->n);
     if (scores) {
@@ -106,7 +85,7 @@ static void put_lists(work *w, const char *model, bool scores) {
 /* ---- Tokens round a text ------------------------------------------------------------------- */
 
 /* What the template puts before and behind a text, at most one each; -1: nothing. */
-static bool look_round(const work *w, int32_t *first, int32_t *last, heed_error *err) {
+static bool look_round(const heed_gguf_work *w, int32_t *first, int32_t *last, heed_error *err) {
     heed_tokens tokens = {.host = w->host};
     bool fine = heed_encode(w->t, "a", 1, true, &tokens, err);
     int before = 0, behind = 0;
@@ -125,11 +104,11 @@ static bool look_round(const work *w, int32_t *first, int32_t *last, heed_error 
     }
     heed_tokens_free(&tokens);
     return fine && ((before <= 1 && behind <= 1) ||
-                    cannot(err, "more than one token before or behind a text"));
+                    heed_gguf_cannot(err, "more than one token before or behind a text"));
 }
 
 /* add_bos_token and add_eos_token; what stands there is then the token that they mean. */
-static bool put_ends(const work *w, heed_error *err) {
+bool heed_gguf_put_ends(const heed_gguf_work *w, heed_error *err) {
     int32_t first, last;
     if (!look_round(w, &first, &last, err)) {
         return false;
@@ -147,123 +126,18 @@ static bool put_ends(const work *w, heed_error *err) {
     return true;
 }
 
-/* ---- Byte-level BPE ------------------------------------------------------------------------ */
-
-/* One step of cutting words as an expression; *end: the step that ends the list. False: it has
- * none. */
-static bool step_of(const json_t *step, const char **regex, bool *end) {
-    const char *pattern = json_string_value(heed_json_find(step, "pattern.Regex"));
-    *regex = NULL;
-    if (is_text(step, "type", "Split")) {
-        *regex = pattern;
-        return pattern && is_text(step, "behavior", "Isolated") &&
-               !json_is_true(json_object_get(step, "invert"));
-    }
-    if (is_text(step, "type", "Digits")) {
-        *regex = "\\p{N}";
-        return json_is_true(json_object_get(step, "individual_digits"));
-    }
-    *end = true;
-    if (!json_is_false(json_object_get(step, "use_regex"))) {
-        *regex = HEED_REGEX_GPT2;
-    }
-    return is_text(step, "type", "ByteLevel") &&
-           !json_is_true(json_object_get(step, "add_prefix_space"));
-}
-
-static const char *words_name(const work *w) {
-    const json_t *pre = json_object_get(w->root, "pre_tokenizer");
-    const json_t *list = json_object_get(pre, "pretokenizers");
-    bool whole = json_is_true(heed_json_find(w->root, "model.ignore_merges")), end = false;
-    const char *regex[4] = {NULL};
-    size_t steps = list ? json_array_size(list) : 1;
-    for (size_t i = 0, n = 0; i < steps; i++) {
-        const char *one;
-        if (end || n == 4 || !step_of(list ? json_array_get(list, i) : pre, &one, &end)) {
-            return NULL;
-        }
-        if (one) {
-            regex[n++] = one;
-        }
-    }
-    return end ? heed_gguf_words_name(regex, whole) : NULL;
-}
-
-/* "a b", from that or from ["a", "b"]. */
-static bool merge_text(work *w, const json_t *merge, heed_line *out, heed_error *err) {
-    char text[1024];
-    if (json_is_string(merge)) {
-        *out = (heed_line){json_string_value(merge), json_string_length(merge)};
-        return true;
-    }
-    const char *a = json_string_value(json_array_get(merge, 0));
-    const char *b = json_string_value(json_array_get(merge, 1));
-    int n = a && b ? snprintf(text, sizeof text, "%s %s", a, b) : -1;
-    if (n < 0 || (size_t)n >= sizeof text) {
-        return cannot(err, "a merge of more than 1023 bytes");
-    }
-    *out = (heed_line){heed_region_text(&w->texts, text, (size_t)n, err), (size_t)n};
-    return out->s != NULL;
-}
-
-static bool put_merges(work *w, heed_error *err) {
-    const json_t *merges = heed_json_find(w->root, "model.merges");
-    size_t n = json_array_size(merges);
-    heed_line *list = heed_alloc(w->host, n, sizeof *list, err);
-    bool fine = list;
-    for (size_t i = 0; fine && i < n; i++) {
-        fine = merge_text(w, json_array_get(merges, i), &list[i], err);
-    }
-    if (fine) {
-        heed_gguf_put_texts(w->s, "tokenizer.ggml.merges", list, (int64_t)n);
-    }
-    heed_free(w->host, list);
-    return fine;
-}
-
-static bool check_bpe(work *w, heed_error *err) {
-    const json_t *model = json_object_get(w->root, "model");
-    const json_t *normal = json_object_get(w->root, "normalizer");
-    if (!w->t->byte_level) {
-        return cannot(err, "a BPE model whose pieces are not bytes");
-    }
-    if (!is_null(model, "dropout") ||
-        json_string_length(json_object_get(model, "end_of_word_suffix")) ||
-        json_string_length(json_object_get(model, "continuing_subword_prefix"))) {
-        return cannot(err, "BPE with dropout, or with marks on its pieces");
-    }
-    if (is_text(normal, "type", "NFC")) {
-        *w->note = "GGUF has no normal form: texts that are not NFC may get other ids";
-    } else if (normal && !json_is_null(normal)) {
-        return cannot(err, "its normalizer");
-    }
-    return true;
-}
-
-static bool put_bpe(work *w, heed_error *err) {
-    const char *name = words_name(w);
-    if (!check_bpe(w, err)) {
-        return false;
-    }
-    if (!name) {
-        return cannot(err, "its pre_tokenizer, which no name of tokenizer.ggml.pre stands for");
-    }
-    put_lists(w, "gpt2", false);
-    heed_gguf_put_text(w->s, "tokenizer.ggml.pre", name, strlen(name));
-    return put_merges(w, err) && put_ends(w, err);
-}
-
 /* ---- WordPiece ----------------------------------------------------------------------------- */
 
 static bool is_berts_normalizer(const json_t *n) {
     const json_t *strip = json_object_get(n, "strip_accents");
-    return is_text(n, "type", "BertNormalizer") && json_is_true(json_object_get(n, "lowercase")) &&
-           !json_is_false(strip) && !json_is_false(json_object_get(n, "clean_text")) &&
+    return heed_json_is_text(n, "type", "BertNormalizer") &&
+           json_is_true(json_object_get(n, "lowercase")) && !json_is_false(strip) &&
+           !json_is_false(json_object_get(n, "clean_text")) &&
            !json_is_false(json_object_get(n, "handle_chinese_chars"));
 }
 
 /* ##piece is piece, word is "▁word"; special tokens are as they are. */
-static bool spell(work *w, heed_error *err) {
+static bool spell(heed_gguf_work *w, heed_error *err) {
     for (int64_t id = 0; id < w->n; id++) {
         heed_line *t = &w->token[id];
         bool plain =
@@ -286,23 +160,24 @@ static bool spell(work *w, heed_error *err) {
     return true;
 }
 
-static bool put_word_piece(work *w, heed_error *err) {
+static bool put_word_piece(heed_gguf_work *w, heed_error *err) {
     const json_t *model = json_object_get(w->root, "model");
     const char *unk = json_string_value(json_object_get(model, "unk_token"));
     int32_t first, last, mask = heed_token_id(w->t, "[MASK]");
     if (!is_berts_normalizer(json_object_get(w->root, "normalizer")) ||
-        !is_text(json_object_get(w->root, "pre_tokenizer"), "type", "BertPreTokenizer") ||
-        !is_text(model, "continuing_subword_prefix", "##")) {
-        return cannot(err, "WordPiece other than that of BERT in lower case");
+        !heed_json_is_text(json_object_get(w->root, "pre_tokenizer"), "type", "BertPreTokenizer") ||
+        !heed_json_is_text(model, "continuing_subword_prefix", "##")) {
+        return heed_gguf_cannot(err, "WordPiece other than that of BERT in lower case");
     }
     w->ids->unk = unk ? heed_token_id(w->t, unk) : -1;
     if (w->ids->unk < 0 || !look_round(w, &first, &last, err) || first < 0 || last < 0) {
-        return cannot(err, "WordPiece without an unknown token, or one at each end of a text");
+        return heed_gguf_cannot(err,
+                                "WordPiece without an unknown token, or one at each end of a text");
     }
     if (!spell(w, err)) {
         return false;
     }
-    put_lists(w, "bert", true);
+    heed_gguf_put_lists(w, "bert", true);
     heed_gguf_put_integer(w->s, "tokenizer.ggml.cls_token_id", first);
     heed_gguf_put_integer(w->s, "tokenizer.ggml.seperator_token_id", last); /* as it is spelt */
     if (mask >= 0) {
@@ -313,12 +188,13 @@ static bool put_word_piece(work *w, heed_error *err) {
 
 /* ---- SentencePiece ------------------------------------------------------------------------- */
 
-static bool put_spm(work *w, const heed_spm *spm, heed_error *err) {
+static bool put_spm(heed_gguf_work *w, const heed_spm *spm, heed_error *err) {
     if (spm->kind != HEED_SPM_BPE) {
-        return cannot(err, "a SentencePiece model that is not BPE");
+        return heed_gguf_cannot(err, "a SentencePiece model that is not BPE");
     }
     if (spm->suffix || !spm->escape || spm->by_text || spm->map_bytes.n || spm->unmap_bytes.n) {
-        return cannot(err, "a SentencePiece model that normalises, or marks the ends of words");
+        return heed_gguf_cannot(
+            err, "a SentencePiece model that normalises, or marks the ends of words");
     }
     for (size_t i = 0; i < spm->n; i++) {
         const heed_spm_piece *p = &spm->piece[i];
@@ -329,38 +205,38 @@ static bool put_spm(work *w, const heed_spm *spm, heed_error *err) {
         w->type[p->id] = p->type == HEED_SPM_NONE ? w->type[p->id] : (int32_t)p->type;
         w->ids->unk = p->type == HEED_SPM_UNKNOWN ? p->id : w->ids->unk;
     }
-    put_lists(w, "llama", true);
+    heed_gguf_put_lists(w, "llama", true);
     heed_gguf_put_text(w->s, "tokenizer.ggml.pre", "default", 7);
     heed_gguf_put_bool(w->s, "tokenizer.ggml.add_space_prefix", spm->dummy_prefix);
     heed_gguf_put_bool(w->s, "tokenizer.ggml.remove_extra_whitespaces", spm->tidy);
-    return put_ends(w, err);
+    return heed_gguf_put_ends(w, err);
 }
 
 /* ---- Which one ----------------------------------------------------------------------------- */
 
-static bool put_json(work *w, heed_error *err) {
+static bool put_json(heed_gguf_work *w, heed_error *err) {
     const json_t *model = json_object_get(w->root, "model");
     if (!are_plain(w, err)) {
         return false;
     }
-    if (is_text(model, "type", "BPE")) {
-        return put_bpe(w, err);
+    if (heed_json_is_text(model, "type", "BPE")) {
+        return heed_gguf_put_bpe(w, err);
     }
-    return is_text(model, "type", "WordPiece")
+    return heed_json_is_text(model, "type", "WordPiece")
                ? put_word_piece(w, err)
-               : cannot(err, "a model other than BPE, WordPiece and SentencePiece's BPE");
+               : heed_gguf_cannot(err, "a model other than BPE, WordPiece and SentencePiece's BPE");
 }
 
 bool heed_tokenizer_to_gguf(const heed_tokenizer *t, int64_t vocab, heed_gguf_ids *ids,
                             heed_gguf_settings *s, const char **note, heed_error *err) {
     const heed_spm *spm = heed_spm_of(t);
-    work w = {.host = t->host,
-              .t = t,
-              .s = s,
-              .ids = ids,
-              .note = note,
-              .n = vocab,
-              .texts = {.host = t->host}};
+    heed_gguf_work w = {.host = t->host,
+                        .t = t,
+                        .s = s,
+                        .ids = ids,
+                        .note = note,
+                        .n = vocab,
+                        .texts = {.host = t->host}};
     bool fine = list_tokens(&w, err);
     if (fine && spm) {
         fine = put_spm(&w, spm, err);

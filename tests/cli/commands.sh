@@ -160,6 +160,19 @@ holds 'a difference as JSON' '{"same": false, "first": {"path": "decoder.hidden.
     "$("$heed" diff --json "$golden/families/llama" "$golden/families/qwen3" --ids one.json ||
         true)"
 
+# ---- Converting ----
+
+"$heed" convert "$golden/families/llama" llama.gguf 2>convert.log
+holds 'what is left out' 'there is no tokenizer' "$(cat convert.log)"
+"$heed" convert llama.gguf llama --type bf16
+holds 'a type' '"dtype": "bfloat16"' "$(cat llama/config.json)"
+"$heed" convert llama.gguf llama --to safetensors
+expect 'there and back' "$first" \
+    "$("$heed" generate llama --ids prompts.json --json -n 3 | head -1)"
+"$heed" convert model copy
+expect 'a folder stays what it is' "$(cat model/tokenizer.json)" "$(cat copy/tokenizer.json)"
+expect 'bit for bit' "$(cksum <model/model.safetensors)" "$(cksum <copy/model.safetensors)"
+
 # ---- Looking ----
 
 holds 'what a model is' 'encoder.width                32' "$("$heed" info model)"
