@@ -19,7 +19,7 @@ static int64_t find(const heed_model *m, const char *name) {
     return -1;
 }
 
-/* What the target has no place for: a pooler alone can go, since what it gives is another output. */
+/* What has no place in the target: a pooler alone may go, since it gives another output. */
 static bool tell_left(const heed_conversion *c, heed_error *err) {
     bool told = false;
     for (int64_t i = 0; i < heed_weights_count(c->from->weights); i++) {

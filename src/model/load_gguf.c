@@ -16,7 +16,7 @@ enum { KEY = 128, DEPTH = 5, NAME = 256 };
 /* ---- Settings as a tree: "llama.attention.head_count" is the key "attention.head_count" in
  * "llama" ---- */
 
-/* Of a float the shortest decimal that is it: what a setting was before it was stored in 32 bits. */
+/* Of a float the shortest decimal that is it: the setting before it was stored in 32 bits. */
 static double shortest(double x) {
     char text[40];
     double back = x;

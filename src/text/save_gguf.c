@@ -35,28 +35,28 @@ static bool fill_gap(heed_gguf_work *w, int64_t id, heed_error *err) {
     return w->token[id].s != NULL;
 }
 
+static bool take_token(heed_gguf_work *w, int64_t id, heed_error *err) {
+    const heed_piece *p = id < (int64_t)w->t->n_pieces ? &w->t->piece[id] : NULL;
+    if (!p || !p->text) {
+        return fill_gap(w, id, err);
+    }
+    w->token[id] = (heed_line){p->text, p->n};
+    w->type[id] = p->special ? HEED_SPM_CONTROL
+                  : p->added ? HEED_SPM_USER_DEFINED
+                             : HEED_SPM_NORMAL;
+    return true;
+}
+
 static bool list_tokens(heed_gguf_work *w, heed_error *err) {
-    const heed_tokenizer *t = w->t;
     w->token = heed_alloc(w->host, (size_t)w->n, sizeof *w->token, err);
     w->score = w->token ? heed_alloc(w->host, (size_t)w->n, sizeof *w->score, err) : NULL;
     w->type = w->score ? heed_alloc(w->host, (size_t)w->n, sizeof *w->type, err) : NULL;
-    if (!w->type) {
-        return false;
-    }
-    for (int64_t id = 0; id < w->n; id++) {
-        const heed_piece *p = id < (int64_t)t->n_pieces ? &t->piece[id] : NULL;
-        if (!p || !p->text) {
-            if (!fill_gap(w, id, err)) {
-                return false;
-            }
-            continue;
+    for (int64_t id = 0; w->type && id < w->n; id++) {
+        if (!take_token(w, id, err)) {
+            return false;
         }
-        w->token[id] = (heed_line){p->text, p->n};
-        w->type[id] = p->special ? HEED_SPM_CONTROL
-                      : p->added ? HEED_SPM_USER_DEFINED
-                                 : HEED_SPM_NORMAL;
     }
-    return true;
+    return w->type != NULL;
 }
 
 /* Spaces that a token takes with it, or that it must be a word by itself, has no setting. */

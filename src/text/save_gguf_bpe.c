@@ -172,39 +172,45 @@ static bool pre_tokenizer_prefix(const json_t *pre, bool *prefix) {
            heed_json_is_text(pre, "behavior", "MergedWithPrevious");
 }
 
+/* The id of what a merge "a b" makes; -1 after a refusal. */
+static int32_t made_by(const heed_gguf_work *w, heed_line pair, heed_error *err) {
+    char text[1024];
+    const char *space = memchr(pair.s, ' ', pair.n);
+    size_t first = space ? (size_t)(space - pair.s) : 0;
+    int32_t id = -1;
+    if (space && pair.n <= sizeof text) {
+        memcpy(text, pair.s, first);
+        memcpy(text + first, space + 1, pair.n - first - 1);
+        id = heed_vocab_find(w->t, text, pair.n - 1);
+    }
+    if (id < 0 || id >= w->n) {
+        heed_gguf_cannot(err, "a merge whose piece is not in the vocabulary");
+        return -1;
+    }
+    return id;
+}
+
 /* The pairs that merge, "a b". A piece's score is that of its first merge. */
 static bool score_merges(heed_gguf_work *w, heed_map *pairs, heed_error *err) {
     const json_t *merges = heed_json_find(w->root, "model.merges");
     size_t n = json_array_size(merges);
+    const float none = -(float)n - 1;
     int32_t before = -1;
     for (int64_t id = 0; id < w->n; id++) {
-        w->score[id] = -(float)n - 1;
+        w->score[id] = none;
     }
     for (size_t i = 0; i < n; i++) {
         heed_line pair;
         bool added;
-        char text[1024];
         if (!merge_text(w, json_array_get(merges, i), &pair, err) ||
             !heed_map_put(pairs, pair.s, pair.n, (int64_t)i, &added, err)) {
             return false;
         }
-        const char *space = memchr(pair.s, ' ', pair.n);
-        size_t first = space ? (size_t)(space - pair.s) : 0;
-        if (!space || pair.n > sizeof text) {
-            return heed_gguf_cannot(err, "a merge of no two pieces");
+        int32_t id = made_by(w, pair, err);
+        if (id < 0 || (id != before && w->score[id] > none)) {
+            return id >= 0 && heed_gguf_cannot(err, "merges in an order that no scores give");
         }
-        memcpy(text, pair.s, first);
-        memcpy(text + first, space + 1, pair.n - first - 1);
-        int32_t id = heed_vocab_find(w->t, text, pair.n - 1);
-        if (id < 0 || id >= w->n) {
-            return heed_gguf_cannot(err, "a merge whose piece is not in the vocabulary");
-        }
-        if (id != before && w->score[id] > -(float)n - 1) {
-            return heed_gguf_cannot(err, "merges in an order that no scores give");
-        }
-        if (id != before) {
-            w->score[id] = -(float)i;
-        }
+        w->score[id] = id != before ? -(float)i : w->score[id];
         before = id;
     }
     return true;

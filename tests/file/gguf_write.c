@@ -83,7 +83,8 @@ static void test_round(void **state) {
         assert_string_equal(a->name, b->name);
         assert_int_equal(a->type, b->type);
         assert_int_equal(a->rank, b->rank);
-        assert_memory_equal(a->dim, b->dim, sizeof *a->dim * (size_t)a->rank);
+        for (int k = 0; k < a->rank; k++)
+            assert_int_equal(a->dim[k], b->dim[k]);
         assert_int_equal(a->bytes, b->bytes);
         assert_memory_equal(a->data, b->data, a->bytes);
     }
