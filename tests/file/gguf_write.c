@@ -112,7 +112,8 @@ static void test_refused(void **state) {
     refused((heed_tensor[]){a, b}, 2, HEED_NAME, "two tensors are called 'a'");
     b.bytes = 11;
     refused(&b, 1, HEED_SHAPE, "no.gguf': tensor 'a' has 11 bytes, its shape needs 12");
-    b.bytes = b.rank = 0;
+    b.bytes = 0;
+    b.rank = 0;
     refused(&b, 1, HEED_SHAPE, "tensor 'a' has 0 dimensions, GGUF has 1 to 4");
     b.rank = 5;
     refused(&b, 1, HEED_SHAPE, "tensor 'a' has 5 dimensions, GGUF has 1 to 4");
