@@ -70,8 +70,7 @@ bool heed_keys_read(const json_t *root, const char *file, const heed_key *const 
 /* Adds the tables' keys with the values of c. */
 bool heed_keys_write(json_t *root, const heed_key *const *tables, const heed_config *c,
                      heed_error *err);
-/* The same without what need not be said: keys that may be left out and hold 0 or no token, or have
- * one value alone. An end of texts is one id. */
+/* The same without keys that may be absent and hold 0, no token or their one value. */
 bool heed_keys_write_short(json_t *root, const heed_key *const *tables, const heed_config *c,
                            heed_error *err);
 /* Keys that any config.json may hold. */
@@ -112,8 +111,7 @@ typedef struct {
     /* Sets what the keys leave open; `tensors` tells what is there. Comes in place of the family's
      * `finish`. */
     bool (*finish)(heed_config *c, const heed_tensors *tensors, heed_error *err);
-    /* Before c is written: clears what the keys would say and what changes nothing; refuses what
-     * they cannot say. NULL: nothing to do; only a form "gguf" is written. */
+    /* Before c is written: clears what changes nothing, refuses what the keys cannot say; or NULL */
     bool (*say)(heed_config *c, heed_error *err);
 } heed_form;
 
