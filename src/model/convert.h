@@ -1,4 +1,5 @@
-/* convert.h: a model on its way into another form. Private to model/.
+/* convert.h: a model on its way into another form, and what reading and writing GGUF share. Private
+ * to model/.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_MODEL_CONVERT_H
@@ -49,6 +50,9 @@ bool heed_model_save_settings(const heed_model *m, const char *folder, heed_type
 /* Tables that are no weights of ours, behind the weights in list[n]; counts them up. */
 bool heed_add_sinusoids(const heed_model *m, heed_region *region, heed_tensor *list, int64_t *n,
                         heed_error *err);
+/* ends_gguf.c: one more token that ends a text; and those of a GGUF file that do by their texts. */
+bool heed_add_end(heed_config *c, int32_t id, heed_error *err);
+bool heed_find_ends(heed_model *m, heed_error *err);
 /* load_gguf.c: the form to write; NULL: there is none. Its settings as a tree, as they are read,
  * but for the vocabulary; and settings read into a new model, with the names and shapes of the
  * tensors. Takes both over. */

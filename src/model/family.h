@@ -111,7 +111,7 @@ typedef struct {
     /* Sets what the keys leave open; `tensors` tells what is there. Comes in place of the family's
      * `finish`. */
     bool (*finish)(heed_config *c, const heed_tensors *tensors, heed_error *err);
-    /* Before c is written: clears what changes nothing, refuses what the keys cannot say; or NULL */
+/* The same but for keys that may be absent and hold 0, no token or their one value. */
     bool (*say)(heed_config *c, heed_error *err);
 } heed_form;
 
@@ -382,9 +382,6 @@ bool heed_model_read(heed_model *m, const char *path, heed_error *err);
 bool heed_model_read_tokenizer(heed_model *m, const char *path, heed_error *err);
 /* load_gguf.c: the same for a GGUF file, without declaring. */
 bool heed_model_read_gguf(heed_model *m, const char *path, heed_error *err);
-/* ends_gguf.c: one more token that ends a text; and those of a GGUF file that do by their texts. */
-bool heed_add_end(heed_config *c, int32_t id, heed_error *err);
-bool heed_find_ends(heed_model *m, heed_error *err);
 /* Defaults and names of m->family in a form. */
 void heed_model_take_form(heed_model *m, const heed_form *form);
 /* load_llama2c.c: the same for any other file, of which those of llama2.c alone are models. */
