@@ -111,7 +111,7 @@ typedef struct {
     /* Sets what the keys leave open; `tensors` tells what is there. Comes in place of the family's
      * `finish`. */
     bool (*finish)(heed_config *c, const heed_tensors *tensors, heed_error *err);
-/* The same but for keys that may be absent and hold 0, no token or their one value. */
+    /* Before c is written: clears what changes nothing, refuses what keys cannot say. Or NULL. */
     bool (*say)(heed_config *c, heed_error *err);
 } heed_form;
 
