@@ -64,6 +64,19 @@ void heed_unmap_file(heed_mapped *m) {
     *m = (heed_mapped){NULL, 0};
 }
 
+void heed_let_go(const void *data, size_t n) {
+#ifdef MADV_DONTNEED
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)data, to = from + n;
+    from = (from + page - 1) / page * page; /* neighbours share the first and the last page */
+    to = to / page * page;
+    if (to > from) {
+        madvise((void *)from, to - from, MADV_DONTNEED);
+    }
+#else
+    (void)data, (void)n;
+#endif
+}
+
 bool heed_is_folder(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);

@@ -15,6 +15,9 @@ typedef struct {
 } heed_mapped;
 bool heed_map_file(heed_mapped *m, const char *path, heed_error *err);
 void heed_unmap_file(heed_mapped *m);
+/* Part of a mapped file that will hardly be read again: its pages are no longer this process's, and
+ * come back from the file when they are read. */
+void heed_let_go(const void *data, size_t n);
 
 /* Opens a regular file for reading, its size into *n; -1 with err filled, at once also for a pipe
  * that nobody writes to. Close with close. */

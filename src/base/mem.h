@@ -14,6 +14,9 @@ void *heed_alloc(const heed_host *host, size_t count, size_t size, heed_error *e
 void heed_free(const heed_host *host, void *p);
 /* What the host gives, as it is: contents undefined, NULL where there is none. */
 void *heed_take(const heed_host *host, size_t bytes);
+/* The same with err filled: for large blocks all of which somebody writes, perhaps on many
+ * threads. */
+void *heed_alloc_raw(const heed_host *host, size_t bytes, heed_error *err);
 
 /* Makes room for `need` items of `size` bytes in *p (capacity *cap items), doubling; keeps
  * contents, zeroes the new part. Use: if (!heed_reserve(host, (void **)&v->item, &v->cap, v->n + 1,

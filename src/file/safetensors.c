@@ -162,6 +162,10 @@ const char *heed_tensors_format(const heed_tensors *t) {
     return t->format;
 }
 
+bool heed_tensors_mapped(const heed_tensors *t) {
+    return t->files > 0;
+}
+
 int64_t heed_tensors_count(const heed_tensors *t) {
     return t->n;
 }

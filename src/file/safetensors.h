@@ -45,6 +45,8 @@ void heed_tensors_free(heed_tensors *t); /* NULL allowed */
 const char *heed_tensors_format(const heed_tensors *t);
 /* In file order (shards by name, then by place in the data). */
 int64_t heed_tensors_count(const heed_tensors *t);
+/* True where all data lies in mapped files, false where it is the caller's. */
+bool heed_tensors_mapped(const heed_tensors *t);
 const heed_tensor *heed_tensors_at(const heed_tensors *t, int64_t i);
 const heed_tensor *heed_tensors_find(const heed_tensors *t,
                                      const char *name); /* NULL where absent */

@@ -34,7 +34,7 @@ bool heed_cache_make(heed_session *s, heed_error *err) {
     c->references = heed_alloc(host, rows, sizeof(int32_t), err);
     c->free_row = heed_alloc(host, rows, sizeof(int32_t), err);
     c->place = heed_alloc(host, (size_t)step_space(s)->rows, sizeof(int32_t), err);
-    c->data = heed_alloc(host, p->cache_bytes, 1, err);
+    c->data = heed_alloc_raw(host, p->cache_bytes, err);
     if (!c->length || !c->spare_length || !c->row_store || !c->spare_rows || !c->position_store ||
         !c->spare_positions || !c->rows || !c->positions || !c->references || !c->free_row ||
         !c->place || !c->data)

@@ -31,6 +31,10 @@ struct heed_weights {
  * are too many to count, or memory fails. */
 int64_t heed_weights_declare(heed_weights *w, const char *name, int64_t rows, int64_t cols,
                              heed_init init, bool vector, heed_error *err);
+/* Bytes of an entry: as floats, as kept, or both. */
+size_t heed_weight_bytes(const heed_weight_entry *e);
+/* Its numbers will hardly be read again; where they lie in a mapped file, its pages are let go. */
+void heed_weights_let_go(const heed_weight_entry *e);
 bool heed_weights_make_grad(heed_weights *w, int64_t index, heed_error *err);
 
 typedef enum {

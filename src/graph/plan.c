@@ -288,10 +288,19 @@ static size_t most_scratch(const heed_plan *p, size_t from, size_t count) {
     return most;
 }
 
+/* Weights in a mapped file that a constant was made of: what is read again comes back. */
+static void let_weights_go(const heed_plan *p, const heed_node *n) {
+    for (int i = 0; i < n->n_in; i++) {
+        const heed_slot *v = n->in[i] == UINT32_MAX ? NULL : heed_slot_at(&p->book, n->in[i]);
+        if (v && v->source == HEED_FROM_WEIGHT)
+            heed_weights_let_go(&p->book.weights->entry[v->index]);
+    }
+}
+
 static bool make_constants(heed_plan *p, heed_error *err) {
     if (!p->in_plan)
         return true;
-    p->constant = heed_alloc(p->book.host, p->constants, 1, err);
+    p->constant = heed_alloc_raw(p->book.host, p->constants, err);
     void *scratch =
         p->constant ? heed_alloc(p->book.host, most_scratch(p, 0, p->in_plan), 1, err) : NULL;
     if (!scratch || !heed_weights_ready(&p->book, err)) {
@@ -303,6 +312,7 @@ static bool make_constants(heed_plan *p, heed_error *err) {
         heed_fill_work(&w, p, NULL, p->order[i]);
         w.scratch = p->book.node[w.node].scratch ? scratch : NULL;
         p->book.node[w.node].op->run(&w);
+        let_weights_go(p, &p->book.node[w.node]);
     }
     heed_free(p->book.host, scratch);
     return true;
@@ -359,15 +369,6 @@ void heed_plan_free(heed_plan *p) {
     heed_free(host, p);
 }
 
-/* As floats, as kept, or both. */
-static size_t weight_bytes(const heed_weight_entry *e) {
-    size_t n = (size_t)(e->rows * e->cols), bytes = 0;
-    if (e->raw)
-        bytes =
-            n / (size_t)heed_type_block((heed_type)e->type) * heed_type_bytes((heed_type)e->type);
-    return e->raw && !e->data ? bytes : bytes + n * sizeof(heed_number);
-}
-
 heed_memory heed_plan_memory(const heed_plan *p) {
     const heed_record_book *k = &p->book;
     heed_memory m = {.constants = p->constants,
@@ -381,7 +382,7 @@ heed_memory heed_plan_memory(const heed_plan *p) {
         if (!k->value[i].used)
             continue;
         if (k->value[i].source == HEED_FROM_WEIGHT)
-            m.weights += weight_bytes(&k->weights->entry[k->value[i].index]);
+            m.weights += heed_weight_bytes(&k->weights->entry[k->value[i].index]);
         if (k->value[i].source == HEED_FROM_GRADIENT)
             m.gradients += heed_shape_bytes(k, &k->value[i].shape);
     }

@@ -47,7 +47,7 @@ heed_session *heed_session_new(const heed_plan *plan, heed_error *err) {
     if (!s)
         return NULL;
     s->plan = plan;
-    s->arena = heed_alloc(host, plan->arena, 1, err);
+    s->arena = heed_alloc_raw(host, plan->arena, err);
     s->inputs = heed_alloc(host, plan->inputs, 1, err);
     if (s->arena && s->inputs && make_cuts(s, err) && heed_cache_make(s, err))
         return s;

@@ -4,6 +4,7 @@
  * Initial values are a function of (seed, name) alone: each entry draws from its own Philox stream.
  * SPDX-License-Identifier: MIT
  */
+#include "base/fs.h"
 #include "base/philox.h"
 #include "graph/graph.h"
 
@@ -161,6 +162,26 @@ bool heed_weights_expand(heed_weights *w, heed_weight_entry *e, heed_error *err)
         return false;
     widen(e);
     return true;
+}
+
+/* Of raw. */
+static size_t kept_bytes(const heed_weight_entry *e) {
+    heed_type type = (heed_type)e->type;
+    return (size_t)(e->rows * e->cols / heed_type_block(type)) * heed_type_bytes(type);
+}
+
+size_t heed_weight_bytes(const heed_weight_entry *e) {
+    size_t floats = (size_t)(e->rows * e->cols) * sizeof *e->data;
+    if (!e->raw)
+        return floats;
+    return kept_bytes(e) + (e->data ? floats : 0);
+}
+
+void heed_weights_let_go(const heed_weight_entry *e) {
+    if (e->mapped && e->raw)
+        heed_let_go(e->raw, kept_bytes(e));
+    else if (e->mapped && e->borrowed)
+        heed_let_go(e->data, (size_t)(e->rows * e->cols) * sizeof *e->data);
 }
 
 static void draw(const heed_weight_entry *e, uint64_t seed) {

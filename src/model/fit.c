@@ -233,6 +233,7 @@ static bool can_be_kept(const heed_weight_entry *e, const heed_tensor *t) {
 }
 
 static bool take(heed_model *m, heed_weight_entry *e, const heed_tensor *t, heed_error *err) {
+    e->mapped = heed_tensors_mapped(m->tensors);
     if (t->type == HEED_F32 && (uintptr_t)t->data % sizeof(float) == 0)
         return heed_weights_borrow(m->weights, e->name, t->data, err);
     if (can_be_kept(e, t))
