@@ -65,7 +65,7 @@ typedef struct {
     bool borrowed;     /* data belongs to somebody else (a mapped file) */
     const void *raw;   /* rows as a file keeps them in fewer bits (heed_weights_keep), or NULL */
     int type;          /* of raw: a heed_type of the library's own base/dtype.h */
-    bool mapped;       /* what is borrowed or raw lies in a mapped file, whose pages may be let go */
+    bool mapped;       /* what is borrowed or raw lies in a mapped file: its pages may be let go */
 } heed_weight_entry;
 
 HEED_API heed_weights *heed_weights_new(const heed_host *host, heed_error *err);
