@@ -119,6 +119,7 @@ typedef struct {
         .help = "products with weights"                                                            \
     }
 extern const char *const cli_computes[]; /* by heed_compute */
+heed_open_options cli_how_to_open(const cli_open_values *values);
 /* NULL after a complaint. */
 heed_model *cli_open_model(heed_engine *engine, const char *path, const cli_open_values *values);
 /* Reads a file, plain or gz, or standard input for "-" and NULL. False after a complaint. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 typedef struct {
+    cli_open_values open;
     cli_engine_values engine;
     cli_whole pooling, on_long, max_tokens, batch_tokens, format;
     const char *output, *prompt;
@@ -197,6 +198,7 @@ static int with_engine(heed_engine *engine, const cli_call *call, format as) {
                             .max_tokens = v->max_tokens.value,
                             .batch_tokens = v->batch_tokens.value,
                             .prompt = v->prompt,
+                            .open = cli_how_to_open(&v->open),
                             .limit = cli_most_bytes(),
                             .progress = isatty(STDERR_FILENO) ? progress : NULL,
                             .ctx = &shown};
@@ -287,6 +289,7 @@ static const cli_option OPTIONS[] = {
      .otherwise = "4096",
      .low = 1,
      .high = 1e7},
+    CLI_OPEN_OPTIONS(values_of_embed),
     CLI_ENGINE_OPTIONS(values_of_embed),
     {0},
 };

@@ -31,10 +31,14 @@ size_t cli_most_bytes(void) {
 
 const char *const cli_computes[] = {"kept", "float", "int8", "bf16", NULL};
 
+heed_open_options cli_how_to_open(const cli_open_values *values) {
+    return (heed_open_options){.untie = values->untie,
+                               .compute = (heed_compute)values->compute.value};
+}
+
 heed_model *cli_open_model(heed_engine *engine, const char *path, const cli_open_values *values) {
     heed_error err = {0};
-    heed_open_options options = {.untie = values->untie,
-                                 .compute = (heed_compute)values->compute.value};
+    const heed_open_options options = cli_how_to_open(values);
     heed_model *model = heed_model_open_with(engine, path, &options, &err);
     if (!model) {
         cli_fail(&err);

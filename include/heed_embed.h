@@ -35,6 +35,7 @@ typedef enum { HEED_EMBED_CUT, HEED_EMBED_ERROR, HEED_EMBED_WINDOWS } heed_embed
 
 /* {0} is what the folder says. */
 typedef struct {
+    heed_open_options open; /* of the model */
     heed_pooling pooling;
     bool normalize; /* to length 1, also where the folder does not say so */
     heed_embed_long on_long;

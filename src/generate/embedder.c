@@ -66,7 +66,7 @@ static bool open_all(heed_embedder *e, const char *folder, heed_error *err) {
         heed_error_at(err, "cannot open '%s'", folder);
         return false;
     }
-    e->model = heed_model_open_encoder(e->engine, e->rules.model, err);
+    e->model = heed_model_open_encoder(e->engine, e->rules.model, &e->options.open, err);
     if (!e->model || !sound(e, err))
         return false;
     if (e->options.pooling != HEED_POOLING_STATED)

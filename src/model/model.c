@@ -126,18 +126,24 @@ static heed_model *opened(heed_model *m, const char *path, bool numbers, heed_er
     return NULL;
 }
 
-heed_model *heed_model_open_with(heed_engine *engine, const char *path,
-                                 const heed_open_options *options, heed_error *err) {
+static heed_model *with_options(heed_engine *engine, const heed_open_options *options,
+                                heed_error *err) {
     heed_model *m = heed_model_without_weights(engine, err);
     if (m) {
         m->untie = options->untie;
         heed_weights_compute(m->weights, options->compute);
     }
-    return opened(m, path, true, err);
+    return m;
 }
 
-heed_model *heed_model_open_encoder(heed_engine *engine, const char *path, heed_error *err) {
-    heed_model *m = heed_model_without_weights(engine, err);
+heed_model *heed_model_open_with(heed_engine *engine, const char *path,
+                                 const heed_open_options *options, heed_error *err) {
+    return opened(with_options(engine, options, err), path, true, err);
+}
+
+heed_model *heed_model_open_encoder(heed_engine *engine, const char *path,
+                                    const heed_open_options *options, heed_error *err) {
+    heed_model *m = with_options(engine, options, err);
     if (m)
         m->encoder_alone = true;
     return opened(m, path, true, err);

@@ -134,7 +134,8 @@ bool heed_model_must_be(const heed_model *m, heed_model_kind kind, const char *w
 
 /* The same as heed_model_open; of both stacks the encoder alone, where a class of the family is
  * that (T5EncoderModel), whatever class the folder names. */
-heed_model *heed_model_open_encoder(heed_engine *engine, const char *path, heed_error *err);
+heed_model *heed_model_open_encoder(heed_engine *engine, const char *path,
+                                    const heed_open_options *options, heed_error *err);
 /* heed_model_open stands in heed.h. The same without tokenizer and the weights' numbers, of which
  * nothing is read: what of the file does not fit goes into the object `misfits`, as arrays
  * "missing", "misshaped" and "unused". Where something does not, *fits is false and err tells; the
