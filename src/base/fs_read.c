@@ -28,7 +28,9 @@ static bool make_room(heed_buf *buf, int fd, size_t limit, heed_error *err) {
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uintmax_t)st.st_size <= limit) {
         room += (size_t)st.st_size;
     }
-    return heed_reserve(buf->host, (void **)&buf->data, &buf->cap, room, 1, err);
+    buf->data = heed_take(buf->host, room); /* not zeroed: read fills it */
+    buf->cap = buf->data ? room : 0;
+    return buf->data || heed_fail(err, HEED_NOMEM, "out of memory: %zu bytes asked for", room);
 }
 
 static bool read_all(heed_buf *buf, int fd, const char *path, size_t limit, heed_error *err) {

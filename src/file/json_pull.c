@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "file/json_bytes.h"
 
 void heed_pull_free(heed_pull *p) {
     heed_buf_free(&p->scratch);
@@ -106,66 +107,6 @@ bool heed_pull_end(heed_pull *p) {
     return peek(p) < 0 || fail(p, "something stands behind it");
 }
 
-/* ---- Whatever comes ------------------------------------------------------------------------ */
-
-static bool opens(char c) {
-    return c == '{' || c == '[';
-}
-
-static bool closes(char c) {
-    return c == '}' || c == ']';
-}
-
-/* Behind the string that begins here, whatever is in it. */
-static bool pass_string(heed_pull *p) {
-    for (p->at++; p->at < p->text.n; p->at++) {
-        if (p->text.s[p->at] == '"') {
-            p->at++;
-            return true;
-        }
-        p->at += p->text.s[p->at] == '\\';
-    }
-    return fail(p, "a string without an end");
-}
-
-/* Behind the number or the word that begins here. */
-static bool pass_scalar(heed_pull *p) {
-    while (p->at < p->text.n && !closes(p->text.s[p->at]) && p->text.s[p->at] != ',' &&
-           p->text.s[p->at] != ':') {
-        p->at++;
-    }
-    return true;
-}
-
-/* Behind the bracket that closes the one here. */
-static bool pass_brackets(heed_pull *p) {
-    size_t depth = 0;
-    while (p->at < p->text.n) {
-        char c = p->text.s[p->at];
-        if (c == '"') {
-            if (!pass_string(p)) {
-                return false;
-            }
-            continue;
-        }
-        p->at++;
-        depth += opens(c);
-        depth -= closes(c);
-        if (depth == 0) {
-            return true;
-        }
-    }
-    return fail(p, "a bracket that nothing closes");
-}
-
-bool heed_pull_skip(heed_pull *p, heed_line *out) {
-    int c = peek(p);
-    size_t begin = p->at;
-    bool ok = c == '"' ? pass_string(p) : c == '{' || c == '[' ? pass_brackets(p) : pass_scalar(p);
-    *out = (heed_line){p->text.s + begin, ok ? p->at - begin : 0};
-    return ok;
-}
-
 /* ---- Strings ------------------------------------------------------------------------------- */
 
 static int hex_value(int c) {
@@ -214,6 +155,26 @@ static bool read_escape(heed_pull *p) {
     return c == 'u' ? read_unicode(p) : fail(p, "an escape that JSON does not have");
 }
 
+/* Behind the characters that stand for themselves; whether any of their bytes is not ASCII. */
+static bool pass_plain(heed_pull *p) {
+    const unsigned char *s = (const unsigned char *)p->text.s;
+    uint64_t high = 0;
+    while (p->text.n - p->at >= 8) {
+        uint64_t eight = heed_little(s + p->at, 8), ends = heed_string_ends(eight);
+        if (ends) {
+            p->at += heed_first_mark(ends);
+            high |= eight & ((ends & -ends) - 1);
+            return (high & HEED_TOPS) != 0;
+        }
+        high |= eight;
+        p->at += 8;
+    }
+    while (p->at < p->text.n && s[p->at] != '"' && s[p->at] != '\\' && s[p->at] >= 0x20) {
+        high |= s[p->at++];
+    }
+    return (high & HEED_TOPS) != 0;
+}
+
 /* The rest of a string that has escapes; p->at is at the first. */
 static bool read_escaped(heed_pull *p, size_t begin, heed_line *out) {
     p->scratch.n = 0;
@@ -229,10 +190,7 @@ static bool read_escaped(heed_pull *p, size_t begin, heed_line *out) {
             return false;
         }
         begin = p->at;
-        while (p->at < p->text.n && p->text.s[p->at] != '"' && p->text.s[p->at] != '\\' &&
-               (unsigned char)p->text.s[p->at] >= 0x20) {
-            p->at++;
-        }
+        pass_plain(p);
     }
     *out = (heed_line){p->scratch.data, p->scratch.n};
     return !p->scratch.failed ||
@@ -244,24 +202,15 @@ bool heed_pull_string(heed_pull *p, heed_line *out) {
         return fail(p, "wanted a string");
     }
     size_t begin = ++p->at;
-    const char *s = p->text.s;
-    unsigned char high = 0;
-    while (p->at < p->text.n) {
-        unsigned char c = (unsigned char)s[p->at];
-        if (c == '"' || c == '\\' || c < 0x20) {
-            break;
-        }
-        high |= c;
-        p->at++;
-    }
-    if (p->at < p->text.n && s[p->at] == '"') {
-        *out = (heed_line){s + begin, p->at++ - begin};
+    bool high = pass_plain(p);
+    if (p->at < p->text.n && p->text.s[p->at] == '"') {
+        *out = (heed_line){p->text.s + begin, p->at++ - begin};
     } else if (!read_escaped(p, begin, out)) {
         return false;
     } else {
-        high = 0x80;
+        high = true;
     }
-    return high < 0x80 || heed_utf8_check(out->s, out->n) == out->n ||
+    return !high || heed_utf8_check(out->s, out->n) == out->n ||
            fail(p, "a string that is not UTF-8");
 }
 

@@ -11,9 +11,10 @@
 #include "base/mem.h"
 
 /* Appends to rest the text with some members of the root's member `object` made empty ({} or []),
- * lines kept, and sets span[i] to the text of the value of member[i]; a value that is no object or
- * array stays, and so does everything in a text that cannot be followed: whoever parses the rest
- * says what is wrong with it. Spans of what is not found have s NULL. False when memory fails. */
+ * and sets span[i] to the text of the value of member[i]; a value that is no object or array stays,
+ * and so does everything in a text that cannot be followed. Where the rest is no JSON, so is the
+ * text: who wants to say in which line it fails parses that. Spans of what is not found have s
+ * NULL. False when memory fails. */
 bool heed_json_outline(heed_line text, const char *object, const char *const *member, size_t n,
                        heed_line *span, heed_buf *rest, heed_error *err);
 
@@ -45,9 +46,6 @@ bool heed_pull_int(heed_pull *pull, int64_t *out);
  * rounded; not always the nearest double. Scores of a unigram model are what that reader makes of
  * them, and near ties fall with the last bit. */
 bool heed_pull_real(heed_pull *pull, double *out);
-/* Passes whatever value comes, and gives its text. Brackets and strings are followed, nothing is
- * checked: the last key stays valid. */
-bool heed_pull_skip(heed_pull *pull, heed_line *out);
 /* Fails where anything but white space is left. */
 bool heed_pull_end(heed_pull *pull);
 

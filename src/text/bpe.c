@@ -17,10 +17,17 @@
 
 enum { WAITING = 16 };
 
+typedef struct {
+    heed_line text;
+    uint64_t hash;
+} token;
+
 /* The list while it is read. Merges make the tokens of the vocabulary one by one, mostly in the
- * order of their ids: the one behind the last is looked at before all are searched. */
+ * order of their ids, and some files name every way to make one: the last and the one behind it are
+ * looked at before all are searched. */
 typedef struct {
     heed_bpe *model;
+    heed_region *region;
     heed_pull pull;
     heed_buf left, both;
     uint32_t rank;
@@ -28,7 +35,7 @@ typedef struct {
     /* Merges that wait for their tokens' places in the vocabulary to come from memory, and pairs
      * that wait for theirs among the merges. */
     struct {
-        heed_line left, right;
+        token left, right;
         uint32_t rank;
     } named[WAITING];
     struct {
@@ -37,24 +44,44 @@ typedef struct {
     size_t n_named, n_found;
 } merges;
 
+/* A token that is to be found soon. */
+static token prepare(const merges *m, heed_line text) {
+    return (token){text, heed_vocab_map_prefetch(&m->model->tokenizer->ids, text.s, text.n)};
+}
+
 /* The id of a token; -1, with an error, where there is none. */
-static int32_t find_token(merges *m, heed_line token) {
-    int32_t id = heed_vocab_map_find(&m->model->tokenizer->ids, token.s, token.n);
+static int32_t find_token(merges *m, token asked) {
+    heed_line text = asked.text;
+    int32_t id = heed_vocab_map_find_hashed(&m->model->tokenizer->ids, text.s, text.n, asked.hash);
     if (id < 0) {
         heed_fail(m->pull.err, HEED_FILE, "merges.%u: token '%.*s' is not in vocab", m->rank,
-                  (int)token.n, token.s);
+                  (int)text.n, text.s);
     }
     return id;
 }
 
-static int32_t find_made(merges *m, heed_line token) {
-    const heed_tokenizer *t = m->model->tokenizer;
-    size_t next = (size_t)m->last + 1;
-    if (next < t->n_pieces && t->piece[next].model && t->piece[next].n == token.n &&
-        memcmp(t->piece[next].text, token.s, token.n) == 0) {
-        return (int32_t)next;
+/* Whether two texts one behind the other are the token of an id. */
+static bool is_made(const heed_tokenizer *t, size_t id, heed_line left, heed_line right) {
+    return id < t->n_pieces && t->piece[id].model && t->piece[id].n == left.n + right.n &&
+           memcmp(t->piece[id].text, left.s, left.n) == 0 &&
+           memcmp(t->piece[id].text + left.n, right.s, right.n) == 0;
+}
+
+static int32_t find_made(merges *m, heed_line left, heed_line right) {
+    size_t last = (size_t)m->last; /* of -1 the largest number, and one more is 0 */
+    if (is_made(m->model->tokenizer, last + 1, left, right)) {
+        return m->last + 1;
     }
-    return find_token(m, token);
+    if (is_made(m->model->tokenizer, last, left, right)) {
+        return m->last;
+    }
+    m->both.n = 0;
+    heed_buf_add(&m->both, left.s, left.n);
+    if (!heed_buf_add(&m->both, right.s, right.n)) {
+        heed_fail(m->pull.err, HEED_NOMEM, "out of memory: merge %u", m->rank);
+        return -1;
+    }
+    return find_token(m, prepare(m, (heed_line){m->both.data, m->both.n}));
 }
 
 /* Of a pair that comes twice the later merge counts. */
@@ -70,31 +97,25 @@ static bool put_found(merges *m) {
     return true;
 }
 
-static bool put_merge(merges *m, heed_line left, heed_line right, heed_line both) {
-    int32_t a = find_token(m, left), c = find_token(m, right), id = find_made(m, both);
-    if (a < 0 || c < 0 || id < 0) {
-        return false;
-    }
-    m->last = id;
-    uint64_t pair = heed_key_of_two((uint32_t)a, (uint32_t)c);
-    heed_number_map_prefetch(&m->model->merges, pair);
-    m->found[m->n_found].pair = pair;
-    m->found[m->n_found++].value = heed_key_of_two(m->rank, (uint32_t)id);
-    return m->n_found < WAITING || put_found(m);
-}
-
-static bool add_merge(merges *m, heed_line left, heed_line right) {
-    heed_line prefix = m->model->prefix;
+static bool add_merge(merges *m, token first, token second) {
+    heed_line prefix = m->model->prefix, left = first.text, right = second.text;
     if (right.n < prefix.n) {
         return heed_fail(m->pull.err, HEED_FILE,
                          "merges.%u: '%.*s' is shorter than continuing_subword_prefix '%.*s'",
                          m->rank, (int)right.n, right.s, (int)prefix.n, prefix.s);
     }
-    m->both.n = 0;
-    heed_buf_add(&m->both, left.s, left.n);
-    return heed_buf_add(&m->both, right.s + prefix.n, right.n - prefix.n)
-               ? put_merge(m, left, right, (heed_line){m->both.data, m->both.n})
-               : heed_fail(m->pull.err, HEED_NOMEM, "out of memory: merge %u", m->rank);
+    int32_t a = find_token(m, first), c = find_token(m, second);
+    int32_t id = find_made(m, left, (heed_line){right.s + prefix.n, right.n - prefix.n});
+    if (a < 0 || c < 0 || id < 0) {
+        return false;
+    }
+    m->last = id;
+    heed_seams_add(&m->model->seams, left, right);
+    uint64_t pair = heed_key_of_two((uint32_t)a, (uint32_t)c);
+    heed_number_map_prefetch(&m->model->merges, pair);
+    m->found[m->n_found].pair = pair;
+    m->found[m->n_found++].value = heed_key_of_two(m->rank, (uint32_t)id);
+    return m->n_found < WAITING || put_found(m);
 }
 
 /* Looks up the tokens of the merges that wait, in their order. */
@@ -119,12 +140,10 @@ static bool lasts(const merges *m, heed_line text) {
 
 static bool take_merge(merges *m, heed_line left, heed_line right) {
     if (!lasts(m, left) || !lasts(m, right)) {
-        return look_up(m) && add_merge(m, left, right);
+        return look_up(m) && add_merge(m, prepare(m, left), prepare(m, right));
     }
-    heed_vocab_map_prefetch(&m->model->tokenizer->ids, left.s, left.n);
-    heed_vocab_map_prefetch(&m->model->tokenizer->ids, right.s, right.n);
-    m->named[m->n_named].left = left;
-    m->named[m->n_named].right = right;
+    m->named[m->n_named].left = prepare(m, left);
+    m->named[m->n_named].right = prepare(m, right);
     m->named[m->n_named++].rank = m->rank;
     return m->n_named < WAITING || look_up(m);
 }
@@ -171,7 +190,10 @@ static bool read_list(merges *m) {
     }
     bool pairs = strcmp(heed_pull_kind(p), "an array") == 0;
     size_t n = heed_pull_quotes(p) / (pairs ? 4 : 2);
-    bool ok = heed_number_map_reserve(&m->model->merges, n < most ? n : most, p->err);
+    n = n < most ? n : most;
+    bool ok = heed_number_map_reserve(&m->model->merges, n, p->err) &&
+              (m->model->prefix.n > 0 || /* seen inside a word only, and gone in what is made */
+               heed_seams_init(&m->model->seams, m->region, n, p->err));
     for (; ok && more; m->rank += ok && more) {
         ok = heed_pull_more(p, '[', m->rank == 0, &more) &&
              (!more || (pairs ? read_pair(m) : read_line(m)));
@@ -179,13 +201,13 @@ static bool read_list(merges *m) {
     return ok;
 }
 
-static bool read_merges(heed_bpe *b, const json_t *json, heed_error *err) {
+static bool read_merges(heed_bpe *b, heed_region *region, const json_t *json, heed_error *err) {
     if (!heed_json_array(json, "merges", err)) {
         return false;
     }
     const heed_host *host = b->tokenizer->host;
     heed_error why = {0};
-    merges m = {.model = b, .left.host = host, .both.host = host, .last = -1};
+    merges m = {.model = b, .region = region, .left.host = host, .both.host = host, .last = -1};
     m.pull = (heed_pull){.text = b->tokenizer->merges_json, .scratch.host = host, .err = &why};
     bool ok = read_list(&m) && look_up(&m) && put_found(&m);
     if (!ok && (why.code == HEED_OK || strncmp(why.text, "line ", 5) == 0)) {
@@ -254,7 +276,8 @@ static bool read_bpe(heed_tokenizer *t, const json_t *json, void *settings, heed
         !read_text(t, json, "end_of_word_suffix", &b->suffix, err)) {
         return false;
     }
-    if (!heed_vocab_read(t, json, err) || !read_merges(b, json, err) || !index_chars(b, err)) {
+    if (!heed_vocab_read(t, json, err) || !read_merges(b, &t->region, json, err) ||
+        !index_chars(b, err)) {
         return false;
     }
     b->wants_unk = json_is_string(json_object_get(json, "unk_token"));

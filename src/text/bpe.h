@@ -13,7 +13,15 @@
  * then remembered. Whoever finds it finds the same, so threads need no order. */
 typedef enum { HEED_WHOLE_UNKNOWN, HEED_WHOLE_YES, HEED_WHOLE_NO } heed_whole;
 
+/* bpe_seam.c: between which characters merges join: of all merges, the last character of what is
+ * left and the first of what is right, as bits of a hash. */
 typedef struct {
+    uint64_t *bits; /* NULL: nothing is known, any two may join */
+    uint32_t mask;
+} heed_seams;
+
+typedef struct {
+    heed_seams seams;
     heed_number_map merges; /* pair of ids to rank and id: heed_key_of_two(rank, id) */
     heed_number_map chars;  /* code point to id */
     const heed_tokenizer *tokenizer;
@@ -36,6 +44,11 @@ typedef struct {
 /* bpe_cut.c: the characters of a word as symbols, in HEED_ROOM_NODES; NULL when memory fails or a
  * character is unknown and the model cannot say so. */
 heed_symbol *heed_bpe_cut(const heed_bpe *bpe, heed_work *work, heed_line word, size_t *n);
+/* For n merges; memory of the region. */
+bool heed_seams_init(heed_seams *seams, heed_region *region, size_t n, heed_error *err);
+void heed_seams_add(heed_seams *seams, heed_line left, heed_line right);
+/* Where the run of symbols that begins at `from` ends: no merge joins what is behind to it. */
+size_t heed_seams_run(const heed_bpe *bpe, const heed_symbol *symbols, size_t from, size_t n);
 /* bpe_merge.c: merges n symbols until no pair has a merge; how many are left, SIZE_MAX when memory
  * fails. */
 size_t heed_bpe_merge(const heed_bpe *bpe, heed_work *work, heed_symbol *symbols, size_t n);

@@ -1,6 +1,7 @@
 /* bpe_merge.c: pairs of pieces merged, lowest rank first, leftmost of equal ranks.
  *
- * Method: a short word keeps the rank of every pair beside its symbols and takes the least each
+ * Method: a long word is cut where no merge can join (bpe_seam.c), and its runs are merged one by
+ * one. A short word or run keeps the rank of every pair beside its symbols and takes the least each
  * time; a long one has a linked list and a heap of pairs, where a pair that has changed since it
  * went in is passed over when it comes out, and takes n log n.
  * Source: Sennrich, Haddow and Birch 2016, "Neural machine translation of rare words with subword
@@ -121,7 +122,9 @@ static size_t merge_long(long_word *w, size_t n) {
     return kept;
 }
 
-size_t heed_bpe_merge(const heed_bpe *b, heed_work *work, heed_symbol *symbols, size_t n) {
+/* ---- Runs ---------------------------------------------------------------------------------- */
+
+static size_t merge_run(const heed_bpe *b, heed_work *work, heed_symbol *symbols, size_t n) {
     if (n <= SHORT_WORD) {
         return merge_short(b, symbols, n);
     }
@@ -129,4 +132,21 @@ size_t heed_bpe_merge(const heed_bpe *b, heed_work *work, heed_symbol *symbols, 
     w.link = heed_work_room(work, HEED_ROOM_ORDER, n, sizeof *w.link);
     w.heap.item = heed_work_room(work, HEED_ROOM_HEAP, 3 * n, sizeof *w.heap.item);
     return w.link && w.heap.item ? merge_long(&w, n) : SIZE_MAX;
+}
+
+size_t heed_bpe_merge(const heed_bpe *b, heed_work *work, heed_symbol *symbols, size_t n) {
+    if (n <= SHORT_WORD) {
+        return merge_short(b, symbols, n);
+    }
+    size_t kept = 0;
+    for (size_t from = 0, to; from < n; from = to) {
+        to = heed_seams_run(b, symbols, from, n);
+        size_t left = merge_run(b, work, symbols + from, to - from);
+        if (left == SIZE_MAX) {
+            return left;
+        }
+        memmove(symbols + kept, symbols + from, left * sizeof *symbols);
+        kept += left;
+    }
+    return kept;
 }

@@ -5,39 +5,15 @@
 #include "text/number_map.h"
 
 enum { FIRST_SLOTS = 16 };
-static const uint64_t EMPTY = 0;
-
-/* Where the search for a key begins. The high half of the product is well mixed. */
-static size_t first_of(const heed_number_map *pairs, uint64_t key) {
-    uint64_t mixed = (key ^ key >> 29) * UINT64_C(0x9e3779b97f4a7c15);
-    return (size_t)(mixed >> 32) & (pairs->slots - 1);
-}
 
 void heed_number_map_prefetch(const heed_number_map *pairs, uint64_t key) {
 #ifdef __GNUC__
     if (pairs->slots > 0) {
-        __builtin_prefetch(&pairs->slot[first_of(pairs, key)], 1);
+        __builtin_prefetch(&pairs->slot[heed_number_map_first(pairs, key)], 1);
     }
 #else
     (void)pairs, (void)key;
 #endif
-}
-
-/* The key's slot, or the empty one where it belongs. */
-static size_t seek(const heed_number_map *pairs, uint64_t key) {
-    size_t mask = pairs->slots - 1, at = first_of(pairs, key);
-    while (pairs->slot[at].key != EMPTY && pairs->slot[at].key != key + 1) {
-        at = (at + 1) & mask;
-    }
-    return at;
-}
-
-const uint64_t *heed_number_map_find(const heed_number_map *pairs, uint64_t key) {
-    if (pairs->n == 0) {
-        return NULL;
-    }
-    const heed_number_entry *found = &pairs->slot[seek(pairs, key)];
-    return found->key == key + 1 ? &found->value : NULL;
 }
 
 static bool rehash(heed_number_map *pairs, size_t slots, heed_error *err) {
@@ -49,8 +25,8 @@ static bool rehash(heed_number_map *pairs, size_t slots, heed_error *err) {
     pairs->slot = slot;
     pairs->slots = slots;
     for (size_t i = 0; i < old.slots; i++) {
-        if (old.slot[i].key != EMPTY) {
-            slot[seek(pairs, old.slot[i].key - 1)] = old.slot[i];
+        if (old.slot[i].key != HEED_NO_KEY) {
+            slot[heed_number_map_seek(pairs, old.slot[i].key - 1)] = old.slot[i];
         }
     }
     heed_free(pairs->host, old.slot);
@@ -69,8 +45,8 @@ uint64_t *heed_number_map_put(heed_number_map *pairs, uint64_t key, heed_error *
     if (pairs->slots / 3 * 2 < pairs->n + 1 && !heed_number_map_reserve(pairs, pairs->n + 1, err)) {
         return NULL;
     }
-    heed_number_entry *at = &pairs->slot[seek(pairs, key)];
-    if (at->key == EMPTY) {
+    heed_number_entry *at = &pairs->slot[heed_number_map_seek(pairs, key)];
+    if (at->key == HEED_NO_KEY) {
         *at = (heed_number_entry){key + 1, 0};
         pairs->n++;
     }

@@ -175,9 +175,6 @@ static bool looks_llama2c(const char *data, size_t n) {
 
 static heed_tokenizer *open_bytes(const heed_host *host, const char *data, size_t n,
                                   const char *path, heed_error *err) {
-    if (looks_json(data, n)) {
-        return heed_tokenizer_parse(host, data, n, path, err);
-    }
     heed_tokenizer *t = NULL;
     if (heed_spm_looks(data, n)) {
         t = heed_spm_parse(host, data, n, err);
@@ -222,6 +219,9 @@ heed_tokenizer *heed_tokenizer_open(const heed_host *host, const char *path, hee
     }
     size_t n = 0;
     char *data = heed_read_file(host, path, FILE_LIMIT, &n, err);
+    if (data && looks_json(data, n)) {
+        return heed_tokenizer_take(host, data, n, path, err);
+    }
     heed_tokenizer *t = data ? open_bytes(host, data, n, path, err) : NULL;
     heed_free(host, data);
     return t;

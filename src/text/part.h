@@ -110,6 +110,9 @@ enum { HEED_MAX_ID = 1 << 24 }; /* a larger id is a damaged file, not a vocabula
 /* tokenizer.c */
 /* One without components; heed_tokenizer_free frees what it gets. */
 heed_tokenizer *heed_tokenizer_new(const heed_host *host, heed_error *err);
+/* heed_tokenizer_parse of bytes that are taken over, also where it fails; NULL bytes give NULL. */
+heed_tokenizer *heed_tokenizer_take(const heed_host *host, char *json, size_t n, const char *name,
+                                    heed_error *err);
 /* heed_tokenizer_parse of the tree's text, which saving writes. */
 heed_tokenizer *heed_tokenizer_from(const heed_host *host, const json_t *root, const char *name,
                                     heed_error *err);

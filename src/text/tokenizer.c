@@ -101,7 +101,13 @@ static json_t *read_json(heed_tokenizer *t, const char *name, heed_error *err) {
     heed_buf rest = {.host = t->host};
     bool ok =
         heed_json_outline((heed_line){t->json, t->json_n}, "model", lists, 2, span, &rest, err);
-    json_t *root = ok ? heed_json_parse(t->host, name, rest.data, rest.n, err) : NULL;
+    heed_error why = {0};
+    json_t *root = ok ? heed_json_parse(t->host, name, rest.data, rest.n, &why) : NULL;
+    if (why.code != HEED_OK && why.code != HEED_NOMEM) { /* its line is that of the file */
+        root = heed_json_parse(t->host, name, t->json, t->json_n, err);
+    } else if (why.code != HEED_OK) {
+        heed_fail(err, why.code, "%s", why.text);
+    }
     t->vocab_json = span[0];
     t->merges_json = span[1];
     heed_buf_free(&rest);
@@ -121,9 +127,8 @@ heed_tokenizer *heed_tokenizer_new(const heed_host *host, heed_error *err) {
     return t;
 }
 
-/* Takes the bytes of the file over; NULL bytes give NULL. */
-static heed_tokenizer *open_bytes(const heed_host *host, char *json, size_t n, const char *name,
-                                  heed_error *err) {
+heed_tokenizer *heed_tokenizer_take(const heed_host *host, char *json, size_t n, const char *name,
+                                    heed_error *err) {
     heed_tokenizer *t = json ? heed_tokenizer_new(host, err) : NULL;
     if (!t) {
         heed_free(host, json);
@@ -147,7 +152,7 @@ static heed_tokenizer *open_bytes(const heed_host *host, char *json, size_t n, c
 
 heed_tokenizer *heed_tokenizer_parse(const heed_host *host, const char *json, size_t n,
                                      const char *name, heed_error *err) {
-    return open_bytes(host, heed_copy_text(host, json, n, err), n, name, err);
+    return heed_tokenizer_take(host, heed_copy_text(host, json, n, err), n, name, err);
 }
 
 heed_tokenizer *heed_tokenizer_from(const heed_host *host, const json_t *root, const char *name,
@@ -157,7 +162,7 @@ heed_tokenizer *heed_tokenizer_from(const heed_host *host, const json_t *root, c
         heed_buf_free(&json);
         return NULL;
     }
-    return open_bytes(host, json.data, json.n, name, err);
+    return heed_tokenizer_take(host, json.data, json.n, name, err);
 }
 
 bool heed_tokenizer_save(const heed_tokenizer *t, const char *path, heed_error *err) {

@@ -12,8 +12,9 @@
 #include "file/json_pull.h"
 #include "text/part.h"
 
-bool heed_vocab_add(heed_tokenizer *t, const char *text, size_t n, int64_t id, bool model,
-                    heed_error *err) {
+/* heed_vocab_add of a text that lies in the region. */
+static bool add_kept(heed_tokenizer *t, const char *text, size_t n, int64_t id, bool model,
+                     heed_error *err) {
     if (id < 0 || id > HEED_MAX_ID) {
         return heed_fail(err, HEED_FILE, "token '%.*s' has id %" PRId64 ", wanted 0 to %d", (int)n,
                          text, id, HEED_MAX_ID);
@@ -23,26 +24,51 @@ bool heed_vocab_add(heed_tokenizer *t, const char *text, size_t n, int64_t id, b
         return heed_fail(err, HEED_FILE, "tokens '%s' and '%.*s' have the same id %" PRId64,
                          t->piece[at].text, (int)n, text, id);
     }
-    const char *copy = heed_region_text(&t->region, text, n, err);
-    int32_t known = copy ? heed_vocab_map_put(&t->ids, copy, n, (int32_t)id, err) : -1;
+    int32_t known = heed_vocab_map_put(&t->ids, text, n, (int32_t)id, err);
     if (known < 0) {
         return false;
     }
     if (known != (int32_t)id) {
-        return heed_fail(err, HEED_FILE, "token '%s' has two ids, %" PRId32 " and %" PRId64, copy,
+        return heed_fail(err, HEED_FILE, "token '%s' has two ids, %" PRId32 " and %" PRId64, text,
                          known, id);
     }
     if (!heed_reserve(t->host, (void **)&t->piece, &t->cap_pieces, at + 1, sizeof *t->piece, err)) {
         return false;
     }
-    t->piece[at] = (heed_piece){.text = copy, .n = n, .model = model};
+    t->piece[at] = (heed_piece){.text = text, .n = n, .model = model};
     t->n_pieces = at + 1 > t->n_pieces ? at + 1 : t->n_pieces;
     t->model_pieces += model;
     return true;
 }
 
+bool heed_vocab_add(heed_tokenizer *t, const char *text, size_t n, int64_t id, bool model,
+                    heed_error *err) {
+    const char *copy = heed_region_text(&t->region, text, n, err);
+    return copy && add_kept(t, copy, n, id, model, err);
+}
+
+enum { WAITING = 16 };
+
+/* Entries that wait for their places in the map to come from memory. */
+typedef struct {
+    struct {
+        heed_line text;
+        int64_t id;
+    } item[WAITING];
+    size_t n;
+} entries;
+
+static bool add_entries(heed_tokenizer *t, entries *e, heed_error *err) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < e->n; i++) {
+        ok = add_kept(t, e->item[i].text.s, e->item[i].text.n, e->item[i].id, true, err);
+    }
+    e->n = 0;
+    return ok;
+}
+
 /* "token": id */
-static bool read_entry(heed_tokenizer *t, heed_pull *p) {
+static bool read_entry(heed_tokenizer *t, heed_pull *p, entries *e) {
     heed_line text;
     int64_t id = 0;
     if (!heed_pull_key(p, &text)) {
@@ -53,7 +79,14 @@ static bool read_entry(heed_tokenizer *t, heed_pull *p) {
         return heed_fail(p->err, HEED_FILE, "id of token '%.*s' is %s, wanted an integer",
                          (int)text.n, text.s, kind);
     }
-    return heed_pull_int(p, &id) && heed_vocab_add(t, text.s, text.n, id, true, p->err);
+    text.s = heed_region_text(&t->region, text.s, text.n, p->err);
+    if (!text.s || !heed_pull_int(p, &id)) {
+        return false;
+    }
+    heed_vocab_map_prefetch(&t->ids, text.s, text.n);
+    e->item[e->n].text = text;
+    e->item[e->n++].id = id;
+    return e->n < WAITING || add_entries(t, e, p->err);
 }
 
 bool heed_vocab_read(heed_tokenizer *t, const json_t *json, heed_error *err) {
@@ -62,11 +95,16 @@ bool heed_vocab_read(heed_tokenizer *t, const json_t *json, heed_error *err) {
     }
     heed_pull p = {.text = t->vocab_json, .scratch.host = t->host, .err = err};
     size_t most = p.text.n / 6, tokens = heed_pull_quotes(&p) / 2; /* "a":0, takes six bytes */
-    bool more = true, ok = heed_vocab_map_reserve(&t->ids, tokens < most ? tokens : most, err) &&
+    tokens = tokens < most ? tokens : most;
+    bool more = true, ok = heed_vocab_map_reserve(&t->ids, tokens, err) &&
+                           heed_reserve(t->host, (void **)&t->piece, &t->cap_pieces, tokens,
+                                        sizeof *t->piece, err) &&
                            heed_pull_open(&p, '{');
+    entries waiting = {.n = 0};
     for (bool first = true; ok && more; first = false) {
-        ok = heed_pull_more(&p, '{', first, &more) && (!more || read_entry(t, &p));
+        ok = heed_pull_more(&p, '{', first, &more) && (!more || read_entry(t, &p, &waiting));
     }
+    ok = ok && add_entries(t, &waiting, err);
     heed_pull_free(&p);
     if (!ok) {
         heed_error_at(err, "vocab");

@@ -45,32 +45,38 @@ static bool holds(const heed_vocab_slot *slot, uint64_t head, const char *s, siz
 }
 
 /* The slot of the text, or the empty one where it belongs. */
-static heed_vocab_slot *seek(const heed_vocab_map *map, const char *s, size_t n) {
-    uint64_t head = head_of(s, n);
-    size_t mask = map->slots - 1, at = (size_t)hash_of(s, n, head) & mask;
+static heed_vocab_slot *seek(const heed_vocab_map *map, const char *s, size_t n, uint64_t head,
+                             uint64_t hash) {
+    size_t mask = map->slots - 1, at = (size_t)hash & mask;
     while (map->slot[at].s && !holds(&map->slot[at], head, s, n)) {
         at = (at + 1) & mask;
     }
     return &map->slot[at];
 }
 
-void heed_vocab_map_prefetch(const heed_vocab_map *map, const char *s, size_t n) {
+uint64_t heed_vocab_map_prefetch(const heed_vocab_map *map, const char *s, size_t n) {
+    uint64_t hash = hash_of(s, n, head_of(s, n));
 #ifdef __GNUC__
     if (map->slots > 0) {
-        size_t at = (size_t)hash_of(s, n, head_of(s, n)) & (map->slots - 1);
-        __builtin_prefetch(&map->slot[at]);
+        __builtin_prefetch(&map->slot[(size_t)hash & (map->slots - 1)]);
     }
 #else
-    (void)map, (void)s, (void)n;
+    (void)map;
 #endif
+    return hash;
 }
 
-int32_t heed_vocab_map_find(const heed_vocab_map *map, const char *s, size_t n) {
+int32_t heed_vocab_map_find_hashed(const heed_vocab_map *map, const char *s, size_t n,
+                                   uint64_t hash) {
     if (map->n == 0) {
         return -1;
     }
-    const heed_vocab_slot *slot = seek(map, s, n);
+    const heed_vocab_slot *slot = seek(map, s, n, head_of(s, n), hash);
     return slot->s ? slot->id : -1;
+}
+
+int32_t heed_vocab_map_find(const heed_vocab_map *map, const char *s, size_t n) {
+    return heed_vocab_map_find_hashed(map, s, n, hash_of(s, n, head_of(s, n)));
 }
 
 static bool rehash(heed_vocab_map *map, size_t slots, heed_error *err) {
@@ -83,7 +89,9 @@ static bool rehash(heed_vocab_map *map, size_t slots, heed_error *err) {
     map->slots = slots;
     for (size_t i = 0; i < old.slots; i++) {
         if (old.slot[i].s) {
-            *seek(map, old.slot[i].s, old.slot[i].n) = old.slot[i];
+            uint64_t head = old.slot[i].head;
+            uint64_t hash = hash_of(old.slot[i].s, old.slot[i].n, head);
+            *seek(map, old.slot[i].s, old.slot[i].n, head, hash) = old.slot[i];
         }
     }
     heed_free(map->host, old.slot);
@@ -108,11 +116,12 @@ int32_t heed_vocab_map_put(heed_vocab_map *map, const char *s, size_t n, int32_t
     if (map->slots / 2 < map->n + 1 && !heed_vocab_map_reserve(map, map->n + 1, err)) {
         return -1;
     }
-    heed_vocab_slot *slot = seek(map, s, n);
+    uint64_t head = head_of(s, n);
+    heed_vocab_slot *slot = seek(map, s, n, head, hash_of(s, n, head));
     if (slot->s) {
         return slot->id;
     }
-    *slot = (heed_vocab_slot){head_of(s, n), s, (uint32_t)n, id};
+    *slot = (heed_vocab_slot){head, s, (uint32_t)n, id};
     map->n++;
     return id;
 }

@@ -25,8 +25,11 @@ typedef struct {
 
 /* The id of a text, -1 where it is absent. */
 int32_t heed_vocab_map_find(const heed_vocab_map *map, const char *s, size_t n);
-/* Asks the processor for the text's place ahead of time; of no other effect. */
-void heed_vocab_map_prefetch(const heed_vocab_map *map, const char *s, size_t n);
+/* Asks the processor for the text's place ahead of time, and gives the text's hash. */
+uint64_t heed_vocab_map_prefetch(const heed_vocab_map *map, const char *s, size_t n);
+/* heed_vocab_map_find of a text whose hash is known. */
+int32_t heed_vocab_map_find_hashed(const heed_vocab_map *map, const char *s, size_t n,
+                                   uint64_t hash);
 /* Adds a text, which the caller keeps, or returns the id that it has already; -1 when memory
  * fails. */
 int32_t heed_vocab_map_put(heed_vocab_map *map, const char *s, size_t n, int32_t id,

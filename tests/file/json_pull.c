@@ -83,7 +83,7 @@ static void test_outline(void **state) {
         const char *text, *rest, *vocab;
     } cases[] = {
         {"{\"a\": [1, \"}\"], \"model\": {\"merges\": [\n\"a b\"], \"vocab\": {\"x\\\"}\": 1}}}",
-         "{\"a\": [1, \"}\"], \"model\": {\"merges\": [\n], \"vocab\": {}}}", "{\"x\\\"}\": 1}"},
+         "{\"a\": [1, \"}\"], \"model\": {\"merges\": [], \"vocab\": {}}}", "{\"x\\\"}\": 1}"},
         {"{\"model\": {\"vocab\": 7}}", "{\"model\": {\"vocab\": 7}}", NULL},
         {"{\"vocab\": {\"a\": 1}}", "{\"vocab\": {\"a\": 1}}", NULL},
         {"{\"model\": {\"vocab\": {\"a\"", "{\"model\": {\"vocab\": {\"a\"", NULL},
