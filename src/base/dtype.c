@@ -113,13 +113,14 @@ uint16_t heed_f16_from_f32(float x) {
         return sign | 0x7e00;
     if (size >= 65520.0f)
         return sign | 0x7c00; /* halfway from the largest finite value rounds up */
-    int exponent;
-    frexpf(size, &exponent); /* size = f 2^exponent, f in [1/2, 1) */
-    /* one step of the mantissa, as a power of two */
-    int unit = size < 0x1p-14f ? -24 : exponent - 11;
-    uint32_t steps = (uint32_t)nearbyintf(
-        ldexpf(size, -unit)); /* at most 2^11, and then the next exponent's first */
-    return (uint16_t)(sign | (steps + ((uint32_t)(unit + 24) << 10)));
+    if (size < 0x1p-14f) { /* a whole number of the smallest steps, in the low bits of 2^23 + it */
+        size = size * 0x1p24f + 0x1p23f;
+        memcpy(&bits, &size, sizeof bits);
+        return (uint16_t)(sign | (bits & 0x7ff));
+    }
+    /* the lower 13 bits are rounded away, and the exponent counts from another bias */
+    bits = (bits & 0x7fffffff) + 0xfff + (bits >> 13 & 1);
+    return (uint16_t)(sign | ((bits - ((127u - 15u) << 23)) >> 13));
 }
 
 /* ---- Arrays ---- */

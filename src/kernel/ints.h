@@ -29,7 +29,8 @@ static inline heed_int_rows heed_int_row(const heed_int_rows *a, int64_t i, int6
                            a->start + i * blocks};
 }
 
+/* Rows before `done` have their numbers already, not their scales. */
 void heed_pack_int_panel(const heed_int_form *f, const heed_int_columns *b, int64_t lanes,
-                         uint8_t *panel);
+                         int64_t done, uint8_t *panel);
 
 #endif

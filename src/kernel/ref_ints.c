@@ -11,7 +11,7 @@
 enum { LANES = 8, NR = 2 * LANES };
 
 static void pack_ints(const heed_int_form *f, const heed_int_columns *b, uint8_t *panel) {
-    heed_pack_int_panel(f, b, LANES, panel);
+    heed_pack_int_panel(f, b, LANES, 0, panel);
 }
 
 /* ---- Rows of A ---- */

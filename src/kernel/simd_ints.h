@@ -283,8 +283,47 @@ KERNEL void quantize(const heed_int_form *f, int64_t k, const float *x, const he
     }
 }
 
+/* ---- Packing ---- */
+
+/* Where step s of a panel's first column begins. */
+WORD int64_t step_place(const heed_int_form *f, int64_t k, int64_t s) {
+    int64_t steps = heed_int_block_of(f, k) / HEED_INT_ROWS;
+    int64_t scales = f->block ? INT_NR * (f->half ? 2 : 4) * (f->least ? 2 : 1) : 0;
+    return s * INT_NR * HEED_INT_ROWS * f->bits / 8 + s / steps * scales;
+}
+
+/* LANES steps from step s on, of the LANES columns from j on, all of which are there. */
+WORD void put_steps(const heed_int_form *f, const heed_int_columns *b, int64_t s, int64_t j,
+                    uint8_t *panel) {
+    const int64_t depth = heed_int_depth(b->k);
+    const uint8_t *q = b->q + j * depth + s * HEED_INT_ROWS;
+    vec x[LANES];
+    for (int c = 0; c < LANES; c++) {
+        x[c] =
+            v_load((const float *)(const void *)(q + c * depth)); /* moved, never computed with */
+    }
+    v_transpose(x);
+    uint8_t *to = panel + j * HEED_INT_ROWS;
+    for (int64_t i = 0; i < LANES; i++) {
+        if (f->bits == 8) {
+            v_store((float *)(void *)(to + step_place(f, b->k, s + i)), x[i]);
+        } else if (i % 2 == 0) {
+            ints both = i_or_halves(i_bits_of(x[i]), i_bits_of(x[i + 1]));
+            v_store((float *)(void *)(to + step_place(f, b->k, s + i)), v_of_bits(both));
+        }
+    }
+}
+
+/* Whole panels by vectors, their last steps and panels that lack columns one number at a time. */
 KERNEL void pack_ints(const heed_int_form *f, const heed_int_columns *b, uint8_t *panel) {
-    heed_pack_int_panel(f, b, LANES, panel);
+    int64_t steps = heed_int_depth(b->k) / HEED_INT_ROWS, done = 0;
+    if (b->columns == INT_NR) {
+        for (; done + LANES <= steps; done += LANES) {
+            put_steps(f, b, done, 0, panel);
+            put_steps(f, b, done, LANES, panel);
+        }
+    }
+    heed_pack_int_panel(f, b, LANES, done * HEED_INT_ROWS, panel);
 }
 
 static inline void use_ints(heed_kernels *k) {

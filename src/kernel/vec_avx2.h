@@ -305,6 +305,10 @@ WORD void i_put_bytes(int8_t *p, ints x) { /* each lies in -128 ... 127 */
     __m128i two = _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
     _mm_storel_epi64((__m128i *)(void *)p, _mm_packs_epi16(two, two));
 }
+/* Bytes below 16 of two vectors, in the halves of one. */
+WORD ints i_or_halves(ints low, ints high) {
+    return _mm256_or_si256(low, _mm256_slli_epi16(high, 4));
+}
 WORD ints i_low_halves(ints x) {
     return _mm256_and_si256(x, _mm256_set1_epi8(15));
 }

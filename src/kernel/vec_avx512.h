@@ -363,6 +363,10 @@ WORD vec v_of_bits(ints x) {
 WORD void i_put_bytes(int8_t *p, ints x) {
     _mm_storeu_si128((__m128i *)(void *)p, _mm512_cvtsepi32_epi8(x));
 }
+/* Bytes below 16 of two vectors, in the halves of one. */
+WORD ints i_or_halves(ints low, ints high) {
+    return _mm512_or_si512(low, _mm512_slli_epi16(high, 4));
+}
 WORD ints i_low_halves(ints x) {
     return _mm512_and_si512(x, _mm512_set1_epi8(15));
 }
