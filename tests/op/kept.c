@@ -251,6 +251,18 @@ static void test_int8(void **state) {
     try_same_bits(&LOSS, HEED_F16, HEED_COMPUTE_INT8);
 }
 
+#ifndef HEED_DOUBLE
+/* Floats where the processor has no such products. */
+static void test_bf16(void **state) {
+    (void)state;
+    check_rounded(&LINEAR, HEED_F16, HEED_COMPUTE_BF16, 1 / 256.0);
+    check_rounded(&IN_OUT, HEED_Q4_1, HEED_COMPUTE_BF16, 0.02 / 256);
+    try_same_bits(&IN_OUT, HEED_F16, HEED_COMPUTE_BF16);
+    try_same_bits(&LINEAR, HEED_Q8_0, HEED_COMPUTE_BF16);
+    try_same_bits(&LOSS, HEED_F16, HEED_COMPUTE_BF16);
+}
+#endif
+
 int main(void) {
     const struct CMUnitTest tests[] = {
 #ifndef HEED_DOUBLE
@@ -259,6 +271,9 @@ int main(void) {
 #endif
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_int8),
+#ifndef HEED_DOUBLE
+        cmocka_unit_test(test_bf16),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
