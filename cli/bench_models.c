@@ -29,7 +29,7 @@ enum { SEED = 0 };
     ", \"intermediate_size\": " #feed ", \"vocab_size\": " #vocab                                  \
     ", \"max_position_embeddings\": 512, \"type_vocab_size\": 2, \"hidden_act\": \"gelu\", "       \
     "\"hidden_dropout_prob\": 0, \"attention_probs_dropout_prob\": 0}"
-#define MARIAN(width, heads, layers, feed, vocab)                                                  \
+#define MARIAN(width, heads, layers, feed, vocab, pad)                                             \
     "{\"model_type\": \"marian\", \"architectures\": [\"MarianMTModel\"], \"d_model\": " #width    \
     ", \"encoder_attention_heads\": " #heads ", \"decoder_attention_heads\": " #heads              \
     ", \"encoder_layers\": " #layers ", \"decoder_layers\": " #layers                              \
@@ -37,7 +37,8 @@ enum { SEED = 0 };
     ", \"max_position_embeddings\": 512, \"activation_function\": \"relu\", "                      \
     "\"scale_embedding\": true, \"static_position_embeddings\": true, \"dropout\": 0, "            \
     "\"attention_dropout\": 0, \"activation_dropout\": 0, \"eos_token_id\": 0, "                   \
-    "\"forced_eos_token_id\": 0, \"pad_token_id\": 1, \"decoder_start_token_id\": 1}"
+    "\"forced_eos_token_id\": 0, \"pad_token_id\": " #pad ", \"decoder_start_token_id\": " #pad    \
+    "}"
 #define VIT(width, heads, layers, feed, image, patch)                                              \
     "{\"model_type\": \"vit\", \"architectures\": [\"ViTForImageClassification\"], "               \
     "\"hidden_size\": " #width ", \"num_attention_heads\": " #heads                                \
@@ -50,10 +51,10 @@ static const bench_model MODELS[] = {
     {"llama-110m", LLAMA(768, 12, 12, 2048, 32000, 1024), 768, 12, 2048, 32000, 0, 12, true},
     {"bert-base", BERT(768, 12, 12, 3072, 30522), 768, 12, 3072, 30522, 12, 0, false},
     {"minilm-l6", BERT(384, 12, 6, 1536, 30522), 384, 12, 1536, 30522, 6, 0, false},
-    {"marian-base", MARIAN(512, 8, 6, 2048, 32000), 512, 8, 2048, 32000, 6, 6, false},
+    {"marian-base", MARIAN(512, 8, 6, 2048, 32000, 31999), 512, 8, 2048, 32000, 6, 6, false},
     {"char-128", GPT2(128, 4, 4, 65, 64), 128, 4, 512, 65, 0, 4, false},
     {"char-384", GPT2(384, 6, 6, 65, 256), 384, 6, 1536, 65, 0, 6, false},
-    {"pairs-256", MARIAN(256, 4, 3, 1024, 8000), 256, 4, 1024, 8000, 3, 3, false},
+    {"pairs-256", MARIAN(256, 4, 3, 1024, 8000, 7999), 256, 4, 1024, 8000, 3, 3, false},
     {"vit-192", VIT(192, 3, 6, 768, 32, 4), 192, 3, 768, 10, 6, 0, false},
     {0}};
 

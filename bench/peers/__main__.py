@@ -21,6 +21,7 @@ import time
 import lines
 import models
 import side
+import start as start_line
 
 HEAD = (
     "| work | type | peer | peer's figure | heed's figure | ratio | of the ceiling "
@@ -122,6 +123,34 @@ def compare(line, kind, unit, top, options):
     return rows
 
 
+def from_start(line, kind, options):
+    rows, missing = start_line.compare(line, kind, options)
+    own, spread = quarters(rows[0]["seconds"])
+    out = []
+    for row in rows[1:]:
+        seconds, width = quarters(row["seconds"])
+        out.append(
+            {
+                "work": line,
+                "type": kind,
+                "unit": "ms",
+                "peer": row["peer"],
+                "figure": seconds * 1e3,
+                "spread": width,
+                "heed": own * 1e3,
+                "heed_spread": spread,
+                "ratio": row["ratio"],
+                "percent": None,
+                "memory": row["memory"],
+                "heed_memory": rows[0]["memory"],
+                "load": loaded(),
+            }
+        )
+    return out + [
+        {"work": line, "type": kind, "peer": name, "missing": why} for name, why in missing.items()
+    ]
+
+
 def number(x):
     return f"{x:,.0f}" if x >= 1000 else f"{x:.3g}"
 
@@ -138,7 +167,7 @@ def markdown(row):
         "" if alone else f"{number(row['figure'])} {row['unit']} ±{row['spread'] / 2:.0f} %",
         f"{number(row['heed'])} {row['unit']} ±{row['heed_spread'] / 2:.0f} %",
         "" if alone else f"{row['ratio']:.2f}",
-        f"{row['percent']:.0f} %",
+        "" if row["percent"] is None else f"{row['percent']:.0f} %",
         "" if alone else f"{row['memory']:,.0f}",
         f"{row['heed_memory']:,.0f}",
     ]
@@ -188,11 +217,15 @@ def main():
         f"load before: {loaded():.2f}\n\n{HEAD}\n|---|---|---|--:|--:|--:|--:|--:|--:|",
         flush=True,
     )
-    for line, kind, unit in listed(options.heed):
+    from_nothing = [(*line, None) for line in start_line.LINES]
+    for line, kind, unit in listed(options.heed) + from_nothing:
         if not wanted(line, kind, options):
             continue
         try:
-            rows = compare(line, kind, unit, top, options)
+            if unit:
+                rows = compare(line, kind, unit, top, options)
+            else:
+                rows = from_start(line, kind, options)
         except side.Missing as why:
             sys.exit(f"bench: line '{line}': {why}")
         for row in rows:

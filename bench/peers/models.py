@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 
 def sentences(batch):
@@ -99,8 +100,8 @@ def marian(width, heads, layers, feed, vocab):
         activation_dropout=0,
         eos_token_id=0,
         forced_eos_token_id=0,
-        pad_token_id=1,
-        decoder_start_token_id=1,
+        pad_token_id=vocab - 1,  # CTranslate2's converter takes the last one out
+        decoder_start_token_id=vocab - 1,
     )
     return MarianMTModel, config
 
@@ -170,22 +171,27 @@ def folder(name):
     return once(cache() / name, make)
 
 
-def gguf(name, kind):
-    import models_gguf
+def converted(name, kind, ending):
+    """In a process of its own: a peer's memory is not that of a converter."""
+    folder(name)
+    script = pathlib.Path(__file__).with_name(f"models_{ending}.py")
 
-    return once(cache() / f"{name}.{kind}.gguf", lambda part: models_gguf.write(name, kind, part))
+    def make(part):
+        subprocess.run([sys.executable, script, name, kind, part], check=True, stdout=sys.stderr)
+
+    return once(cache() / f"{name}.{kind}.{ending}", make)
+
+
+def gguf(name, kind):
+    return converted(name, kind, "gguf")
 
 
 def ctranslate2(name, kind):
-    import models_ct2
-
-    return once(cache() / f"{name}.{kind}.ct2", lambda part: models_ct2.convert(name, kind, part))
+    return converted(name, kind, "ct2")
 
 
 def onnx(name, kind):
-    import models_onnx
-
-    return once(cache() / f"{name}.{kind}.onnx", lambda part: models_onnx.export(name, kind, part))
+    return converted(name, kind, "onnx")
 
 
 if __name__ == "__main__":

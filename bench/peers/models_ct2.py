@@ -4,6 +4,7 @@ Its converter asks for a tokenizer; one of dummy tokens answers.
 SPDX-License-Identifier: MIT
 """
 
+import sys
 import types
 
 import models
@@ -23,13 +24,15 @@ class Converter(TransformersConverter):
         make, *shape = models.MODELS[name.rsplit("/", 1)[1]]
         _, config = make(*shape)
         vocab = {models.VOCAB_DUMMY.format(i): i for i in range(config.vocab_size)}
+        if config.model_type == "marian":  # the converter knows it by this name
+            vocab["<pad>"] = vocab.popitem()[1]
         token = models.VOCAB_DUMMY.format
         return types.SimpleNamespace(
             get_vocab=lambda: vocab,
             bos_token=token(1),
             eos_token=token(0),
             unk_token=token(2),
-            pad_token=token(1),
+            pad_token="<pad>",
             encoder=vocab,
             decoder={i: t for t, i in vocab.items()},
         )
@@ -37,3 +40,7 @@ class Converter(TransformersConverter):
 
 def convert(name, kind, path):
     Converter(str(models.folder(name))).convert(str(path), quantization=QUANTIZATION[kind])
+
+
+if __name__ == "__main__":
+    convert(*sys.argv[1:])

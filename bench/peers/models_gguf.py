@@ -4,6 +4,8 @@ The vocabulary is made of dummy tokens, which llama.cpp wants and nothing here r
 SPDX-License-Identifier: MIT
 """
 
+import sys
+
 import gguf
 import models
 import numpy as np
@@ -103,3 +105,7 @@ def write(name, kind, path):
     out.write_kv_data_to_file()
     out.write_tensors_to_file()
     out.close()
+
+
+if __name__ == "__main__":
+    write(*sys.argv[1:])

@@ -2,6 +2,8 @@
 SPDX-License-Identifier: MIT
 """
 
+import sys
+
 import models
 import torch
 
@@ -38,3 +40,7 @@ def export(name, kind, path):
         dynamo=True,
         external_data=False,
     )
+
+
+if __name__ == "__main__":
+    export(*sys.argv[1:])

@@ -2,7 +2,7 @@
 SPDX-License-Identifier: MIT
 """
 
-import os
+import sys
 import time
 
 import models
@@ -14,7 +14,7 @@ THREADS = 1
 def begin(threads):
     global THREADS
     THREADS = threads
-    os.environ["CT2_USE_MKL"] = os.environ.get("CT2_USE_MKL", "1")
+    sys.modules["torch"] = None  # its package imports PyTorch where there is one, for its converters
     import ctranslate2  # noqa: F401
 
 
@@ -100,3 +100,7 @@ def make(line, kind, variant):
     if work == "prefill":
         return continued(what, kind, 512, 1)
     return {"encode": encode, "translate": translate}[work](what, kind)
+
+
+def first(name, kind, ids):
+    opened("Generator", name, kind).generate_batch([tokens(ids)], max_length=1, beam_size=1)

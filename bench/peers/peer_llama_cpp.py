@@ -34,6 +34,14 @@ def opened(name, kind, rows):
     return model, lib.llama_init_from_model(model, options)
 
 
+def first(name, kind, ids):
+    import llama_cpp as lib
+
+    _, context = opened(name, kind, 64)
+    lib.llama_decode(context, lib.llama_batch_get_one((lib.llama_token * len(ids))(*ids), len(ids)))
+    lib.llama_get_logits(context)
+
+
 def make(line, kind, variant):
     import llama_cpp as lib
     import numpy as np

@@ -138,3 +138,9 @@ def make(line, kind, variant):
         "attention": attention, "decode": decode, "prefill": prefill, "translate": translate
     }
     return others[work](what, kind)
+
+
+def first(name, kind, ids):
+    model = opened(name, kind, "AutoModelForCausalLM")
+    with torch.inference_mode():
+        model(torch.tensor([ids]), logits_to_keep=1).logits.argmax(-1)
