@@ -14,7 +14,7 @@ THREADS = 1
 def begin(threads):
     global THREADS
     THREADS = threads
-    sys.modules["torch"] = None  # its package imports PyTorch where there is one, for its converters
+    sys.modules["torch"] = None  # else its package imports it, for its converters
     import ctranslate2  # noqa: F401
 
 

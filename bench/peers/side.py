@@ -13,7 +13,7 @@ import sys
 import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
-WAIT = 900  # seconds for a side to be ready or to answer
+WAIT = 300  # seconds for a side to be ready or to answer
 UNLOCK = "int mkl_serv_intel_cpu_true(void);\nint mkl_serv_intel_cpu_true(void) { return 1; }\n"
 
 
