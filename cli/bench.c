@@ -85,9 +85,10 @@ static bool measure(const bench_work *work, double seconds, times *out, heed_err
 
 /* ---- Ceilings ---- */
 
-/* Of the type's products; `int8` stands for whole blocks too. */
+/* Of the type's products: f16 has none of its own, whole blocks are int8's. */
 static double *peak_of(heed_ceiling *c, const char *type) {
-    return strcmp(type, "f32") == 0 ? &c->f32 : strcmp(type, "bf16") == 0 ? &c->bf16 : &c->int8;
+    bool wide = strcmp(type, "f32") == 0 || strcmp(type, "f16") == 0;
+    return wide ? &c->f32 : strcmp(type, "bf16") == 0 ? &c->bf16 : &c->int8;
 }
 
 static double percent(heed_ceiling *c, const bench_line *line, const bench_cost *cost,
@@ -207,7 +208,7 @@ static int run_lines(heed_engine *engine, const values_of_bench *v) {
     }
     int status = CLI_FINE;
     for (const bench_line *line = bench_lines; line->name && status == CLI_FINE; line++) {
-        if (wanted(line, v)) {
+        if (wanted(line, v) && !bench_stored(line->type)) {
             status = run_line(line, engine, &ceiling, v);
         }
     }
@@ -272,6 +273,9 @@ static int run(const cli_call *call) {
     if (v->model && !v->serve) {
         return cli_misuse("--model is of --serve");
     }
+    if (line && bench_stored(line->type) && !v->model) {
+        return cli_misuse("type %s wants --model: it is a file's own", line->type);
+    }
     heed_engine *engine = cli_engine(&v->engine);
     int status = !engine ? CLI_INPUT : line ? serve(engine, line, v->model) : run_lines(engine, v);
     heed_engine_free(engine);
@@ -333,7 +337,8 @@ const cli_command cli_bench = {
         "and handing work to the threads. Then products, attention, and whole models of random\n"
         "weights. Spread is between the quarters of the times; ceiling is the least time that\n"
         "operations and memory allow over the time taken; MiB is what is taken beside weights,\n"
-        "gradients, moments, inputs and results. Figures against other programs: bench/.\n",
+        "gradients, moments, inputs and results. Lines of types that\n"
+        "are a file's own (f16, q8_0 ...) are left to --serve. Other programs beside it: bench/.\n",
     .options = OPTIONS,
     .bytes = sizeof(values_of_bench),
     .most = 0,

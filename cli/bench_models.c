@@ -69,8 +69,32 @@ const bench_model *bench_model_called(const char *name) {
 heed_model *bench_open(const bench_line *line, heed_engine *engine, const char *path,
                        heed_error *err) {
     const bench_model *m = bench_model_called(line->model);
-    return path ? heed_model_open(engine, path, err)
-                : heed_model_random(engine, m->config, strlen(m->config), SEED, err);
+    heed_compute way = strcmp(line->type, "int8") == 0 ? HEED_COMPUTE_INT8 : HEED_COMPUTE_KEPT;
+    return path ? heed_model_open_with(engine, path, &(heed_open_options){.compute = way}, err)
+                : heed_model_random(engine, m->config, strlen(m->config), SEED, way, err);
+}
+
+static const struct {
+    const char *name;
+    double bytes; /* of a number of the weights, scales included */
+    bool stored;  /* a file's own: random weights in memory are no such numbers */
+} TYPES[] = {{"f32", 4, false},      {"f16", 2, true},   {"bf16", 2, true}, {"q8_0", 1.0625, true},
+             {"q4_0", 0.5625, true}, {"int8", 1, false}, {NULL, 0, false}};
+
+static int type_called(const char *name) {
+    int i = 0;
+    while (TYPES[i].name && strcmp(TYPES[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+double bench_bytes(const char *type) {
+    return TYPES[type_called(type)].bytes;
+}
+
+bool bench_stored(const char *type) {
+    return TYPES[type_called(type)].stored;
 }
 
 double bench_layer(const bench_model *m, bool cross) {

@@ -53,7 +53,7 @@ static void cost_decode(const bench_line *line, bench_cost *c) {
     double layers = bench_matrices(m), output = (double)(m->width * m->vocab);
     if (fresh > 0) {
         *c = (bench_cost){.operations = 2 * fresh * (layers + output),
-                          .bytes = 4 * fresh * (layers + output),
+                          .bytes = bench_bytes(line->type) * fresh * (layers + output),
                           .units = fresh};
         return;
     }
@@ -128,7 +128,8 @@ static void cost_translation(const bench_line *line, bench_cost *c) {
     double seen = (double)m->decoders * 4 * width * beams * rows * (LENGTH * 1.5);
     double own = (double)m->encoders * bench_attention(m, n, LENGTH, false);
     *c = (bench_cost){.operations = 2 * rows * (encoder + memory + beams * decoder) + seen + own,
-                      .bytes = 4 * (steps * decoder + n / batch * (encoder + memory)),
+                      .bytes = bench_bytes(line->type) *
+                               (steps * decoder + n / batch * (encoder + memory)),
                       .units = n};
 }
 

@@ -194,7 +194,7 @@ HEED_API heed_model *heed_model_open_with(heed_engine *engine, const char *path,
 /* A model of the settings that the n bytes of a config.json say, with initial weights, which `seed`
  * decides, and without a tokenizer. Errors are those of opening a folder. */
 HEED_API heed_model *heed_model_random(heed_engine *engine, const char *config, size_t n,
-                                       uint64_t seed, heed_error *err);
+                                       uint64_t seed, heed_compute compute, heed_error *err);
 HEED_API void heed_model_free(heed_model *model);
 /* Trained numbers; tied ones once. */
 HEED_API int64_t heed_model_parameters(const heed_model *model);

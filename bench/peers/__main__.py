@@ -63,7 +63,7 @@ def start(line, kind, options):
     """All sides of a line, heed first; and what is missing, with the reason."""
     work, model = lines.split(line)
     sides, missing = {}, {}
-    folder = models.folder(model) if work in lines.OPENED else None
+    folder = models.opened(model, kind) if work in lines.OPENED else None
     sides["heed"] = side.heed(options.heed, line, kind, options.threads, options.isa, folder)
     for peer in lines.PEERS.get((work, kind), []):
         if options.peers and not any(word in peer for word in options.peers.split(",")):
@@ -84,7 +84,7 @@ def in_turns(sides, options):
 
 
 def least(top, kind, about):
-    peak = {"f32": top["f32"], "bf16": top["bf16"]}.get(kind, top["int8"])
+    peak = top[{"f32": "f32", "f16": "f32", "bf16": "bf16"}.get(kind, "int8")]
     return max(about["operations"] / peak if peak else 0, about["bytes"] / top["read"])
 
 

@@ -186,6 +186,11 @@ def gguf(name, kind):
     return converted(name, kind, "gguf")
 
 
+def opened(name, kind):
+    """What heed opens: the folder, or a file of the type."""
+    return folder(name) if kind in ("f32", "int8") else gguf(name, kind)
+
+
 def ctranslate2(name, kind):
     return converted(name, kind, "ct2")
 

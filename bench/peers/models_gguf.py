@@ -89,6 +89,7 @@ def write(name, kind, path):
         out.add_head_count_kv(heads)
         tensors = llama_tensors(file, heads)
     tokens = [models.VOCAB_DUMMY.format(i) for i in range(config.vocab_size)]
+    tokens[-3:-1] = "t", "0"  # what the one merge joins
     out.add_tokenizer_model("gpt2")
     out.add_tokenizer_pre("gpt-2")
     out.add_token_list(tokens)

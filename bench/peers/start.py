@@ -1,4 +1,5 @@
-"""From nothing to the first token and back: a program that opens a model, makes one token and ends. Wall time and the most that was resident, in turns.
+"""From nothing to the first token and back: a program that opens a model, makes one token and ends.
+Wall time and the most that was resident, in turns.
 
   python start.py PEER NAME TYPE THREADS    one peer's program
 SPDX-License-Identifier: MIT

@@ -105,8 +105,10 @@ heed_model *heed_model_new(heed_engine *engine, const heed_config *config,
 }
 
 heed_model *heed_model_random(heed_engine *engine, const char *config, size_t n, uint64_t seed,
-                              heed_error *err) {
+                              heed_compute compute, heed_error *err) {
     heed_model *m = heed_model_without_weights(engine, err);
+    if (m)
+        heed_weights_compute(m->weights, compute);
     if (m && heed_model_read_config(m, config, n, err) && ids_in_vocab(&m->config, err) &&
         heed_model_declare(m, err) && heed_weights_init(m->weights, seed, err))
         return m;

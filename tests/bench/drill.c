@@ -33,7 +33,8 @@ static const heed_drill_options SMALL = {
 static double third(const char *config, int threads) {
     heed_error err = {0};
     heed_engine *engine = heed_engine_new(NULL, threads, NULL, &err);
-    heed_model *model = heed_model_random(engine, config, strlen(config), 1, &err);
+    heed_model *model =
+        heed_model_random(engine, config, strlen(config), 1, HEED_COMPUTE_KEPT, &err);
     heed_drill *d = model ? heed_drill_new(model, &SMALL, &err) : NULL;
     for (int i = 0; d && i < 3; i++) {
         heed_drill_run(d, &err);
@@ -60,7 +61,8 @@ static void test_training(void **state) {
 
 static bool once(heed_engine *engine, const char *config, const heed_drill_options *options,
                  heed_error *err) {
-    heed_model *model = heed_model_random(engine, config, strlen(config), 1, err);
+    heed_compute way = options->train ? HEED_COMPUTE_KEPT : HEED_COMPUTE_INT8;
+    heed_model *model = heed_model_random(engine, config, strlen(config), 1, way, err);
     heed_drill *d = model ? heed_drill_new(model, options, err) : NULL;
     bool ok = d && heed_drill_run(d, err);
     heed_drill_free(d);

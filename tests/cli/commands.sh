@@ -217,7 +217,7 @@ holds 'the ceilings' 'multiply-adds, Gop/s: f32' "$(sed -n 1p bench.txt)"
 holds 'a line' 'product/1x3072x768' "$(sed -n 4p bench.txt)"
 holds 'the same as JSON' '{"line": "ceiling", "isa": "' \
     "$("$heed" bench --only train/char-128 --seconds 0 --json)"
-expect 'the lines of a word' 2 "$("$heed" bench --list --only prefill | wc -l | tr -d ' ')"
+expect 'the lines of a word' 2 "$("$heed" bench --list --only prefill --type f32 | grep -c .)"
 served=$(printf 'run\nrun\n' | "$heed" bench --serve train/char-128/12x64)
 holds 'what a run costs' '{"operations": ' "$(printf '%s\n' "$served" | sed -n 1p)"
 expect 'seconds, one for each request' 3 "$(printf '%s\n' "$served" | grep -c .)"
