@@ -18,7 +18,7 @@
 enum { DEPTH = 256, TILES = TILE_ROWS > 6 ? 4 : 8, HEIGHT = TILES * TILE_ROWS };
 enum { MAX_PANELS = 4, MAX_SUMS = 2 * TILE_ROWS };
 _Static_assert(TILE_ROWS <= LANES, "copy_block copies one vector for each tile and l");
-enum { COPY_PANELS = 4 };
+enum { COPY_PANELS = 4, AHEAD = 32 }; /* AHEAD: rows of l that are fetched meanwhile */
 
 /* A block of l, and of rows of A and C. */
 typedef struct {
@@ -57,11 +57,14 @@ WORD vec load_kind(const heed_panel_kind kind, const void *at) {
 WORD void tile_step(const heed_panel_kind kind, const int rows, const int vectors, const float *a,
                     int64_t a_row, const char *from, int64_t b_panel, vec *sum) {
     vec b[2 * MAX_PANELS];
+    UNROLL
     for (int v = 0; v < vectors; v++) {
         b[v] = load_kind(kind, from + v / 2 * b_panel + v % 2 * LANES * size_of_kind(kind));
     }
+    UNROLL
     for (int r = 0; r < rows; r++) {
         vec x = v_set(a[r * a_row]);
+        UNROLL
         for (int v = 0; v < vectors; v++) {
             sum[r * vectors + v] = v_fma(x, b[v], sum[r * vectors + v]);
         }
@@ -71,10 +74,10 @@ WORD void tile_step(const heed_panel_kind kind, const int rows, const int vector
 WORD void run_tile(const heed_panel_kind kind, const int rows, const int vectors,
                    const tile_task *t) {
     vec sum[MAX_SUMS];
-    for (int r = 0; r < rows; r++) {
-        for (int v = 0; v < vectors; v++) {
-            sum[r * vectors + v] = t->from_zero ? v_zero() : v_load(t->c + r * t->ldc + v * LANES);
-        }
+    UNROLL
+    for (int i = 0; i < rows * vectors; i++) {
+        sum[i] =
+            t->from_zero ? v_zero() : v_load(t->c + i / vectors * t->ldc + i % vectors * LANES);
     }
     for (int r = 0; r < rows; r++) {
         v_fetch_to_write(t->c + r * t->ldc);
@@ -87,12 +90,11 @@ WORD void run_tile(const heed_panel_kind kind, const int rows, const int vectors
         v_fetch((const float *)(const void *)soon);
         tile_step(kind, rows, vectors, a, a_row, from, b_panel, sum);
     }
-    for (int r = 0; r < rows; r++) {
-        for (int v = 0; v < vectors; v++) {
-            vec x = sum[r * vectors + v];
-            x = t->bias ? v_add(x, v_load(t->bias + v * LANES)) : x;
-            v_store(t->c + r * t->ldc + v * LANES, x);
-        }
+    UNROLL
+    for (int i = 0; i < rows * vectors; i++) {
+        vec x = sum[i];
+        x = t->bias ? v_add(x, v_load(t->bias + i % vectors * LANES)) : x;
+        v_store(t->c + i / vectors * t->ldc + i % vectors * LANES, x);
     }
 }
 
@@ -199,8 +201,10 @@ KERNEL void copy_block(block *k, float *to) {
     const heed_gemm *g = k->g;
     const float *a = g->a + k->i0 + k->l0 * g->a_col;
     for (int64_t l = 0; l < k->depth; l++, a += g->a_col) {
+        const float *soon = l + AHEAD < k->depth ? a + AHEAD * g->a_col : a;
         for (int64_t tile = 0, i = 0; i < k->rows; tile++) {
             int64_t there = g->m - k->i0 - i;
+            v_fetch(soon + i);
             vec x = v_get(a + i, there < LANES ? there : LANES);
             v_store(to + (tile * k->depth + l) * LANES, x);
             i = tile_start(k, tile + 1);

@@ -13,8 +13,6 @@
 #include "kernel/ints.h"
 #include "kernel/vec.h"
 
-/* Sums stay in registers only where the compiler takes loops over rows apart early. */
-#define UNROLL _Pragma("GCC unroll 16")
 #define INT_NR (2 * LANES)
 /* Rows of a tile: two sums of whole numbers and two of floats for each, or two in all. */
 #define BLOCK_ROWS (LANES > 8 ? 6 : 2)

@@ -20,8 +20,6 @@
 #define PAIRS_NR (2 * LANES)
 enum { PAIRS_ROWS = 8, PAIRS_TILES = 4, PAIRS_HEIGHT = PAIRS_ROWS * PAIRS_TILES };
 enum { PAIRS_DEPTH = 128 }; /* pairs of a block */
-/* Sums stay in registers only where the compiler takes loops over rows apart early. */
-#define UNROLL _Pragma("GCC unroll 16")
 
 typedef struct {
     int64_t pairs;

@@ -13,6 +13,9 @@
 #include "kernel/vec_avx2.h"
 #endif
 
+/* Vectors in an array stay in registers only where the compiler takes loops over it apart early. */
+#define UNROLL _Pragma("GCC unroll 32")
+
 #define EACH(n, ...)                                                                               \
     do {                                                                                           \
         int64_t at = 0;                                                                            \

@@ -3,7 +3,9 @@
  * Method: a task is a block of rows times a block of panels, deep through all of k, so that a block
  * of A stays in the second cache while the panels pass. With few rows the product reads B once and
  * little else, so tasks are cut by the bytes of B; otherwise panels are grouped up to 256 columns,
- * fewer where that leaves too few tasks to share. Source: Goto and van de Geijn 2008.
+ * fewer where that leaves too few tasks to share. Where the kernel
+ * copies A, whose rows lie side by side, a task takes whole rows of C up to 768 columns, since each
+ * group of panels copies A anew. Source: Goto and van de Geijn 2008.
  * SPDX-License-Identifier: MIT
  */
 #include "op/gemm.h"
@@ -11,6 +13,9 @@
 enum {
     TILES = 8,           /* of the kernel's rows in a task */
     COLS = 256,          /* columns of a task */
+    WIDE_COLS = 768,     /* the same, where A is copied from columns */
+    FEW_TILES = 2,       /* the least rows of a task then */
+    EVEN = 4,            /* few blocks of rows are a multiple of it, to be shared evenly */
     FEW_ROWS = 16,       /* below this B is the traffic */
     FEW_NUMBERS = 32768, /* of B in a task with few rows */
     TASKS = 32,          /* enough to share evenly */
@@ -105,6 +110,22 @@ static void gemm_task(void *ctx, int64_t i) {
     } while (depth < g->k);
 }
 
+/* A copied from columns: whole rows of C, so that few tasks copy the same part. */
+static void cut_columns(gemm_job *j) {
+    int64_t m = j->g->m, mr = j->kernels->mr, tiles = TILES;
+    int64_t groups = heed_panels(j->g->n, WIDE_COLS);
+    j->group = heed_panels(j->panels, groups);
+    while (tiles > FEW_TILES && heed_panels(m, tiles * mr) * groups < TASKS) {
+        tiles /= 2;
+    }
+    j->row_blocks = heed_panels(m, tiles * mr);
+    if (j->row_blocks * groups < TASKS) {
+        j->row_blocks = heed_panels(j->row_blocks, EVEN) * EVEN;
+    }
+    j->rows = heed_panels(m, j->row_blocks);
+    j->row_blocks = heed_panels(m, j->rows);
+}
+
 /* Panels of a task. */
 static int64_t group_of(const heed_gemm *g, int64_t nr, int64_t panels, int64_t rows,
                         int64_t blocks) {
@@ -120,6 +141,13 @@ static int64_t group_of(const heed_gemm *g, int64_t nr, int64_t panels, int64_t 
     return group;
 }
 
+static void cut_rows(gemm_job *j, int64_t nr) {
+    const heed_gemm *g = j->g;
+    j->rows = TILES * j->kernels->mr;
+    j->row_blocks = heed_panels(g->m, j->rows);
+    j->group = group_of(g, nr, j->panels, heed_min(j->rows, g->m), j->row_blocks);
+}
+
 void heed_gemm_run(const heed_work *w, const heed_gemm *g) {
     if (g->m < 1 || g->n < 1) {
         return;
@@ -128,9 +156,11 @@ void heed_gemm_run(const heed_work *w, const heed_gemm *g) {
     int64_t nr = panel_of(kernels, g->kind);
     gemm_job j = {.kernels = kernels, .g = g, .panels = heed_panels(g->n, nr)};
     j.cols = j.panels * nr;
-    j.rows = TILES * kernels->mr;
-    j.row_blocks = heed_panels(g->m, j.rows);
-    j.group = group_of(g, nr, j.panels, heed_min(j.rows, g->m), j.row_blocks);
+    if (g->a_row == 1 && g->a_col != 1 && g->m > FEW_ROWS) {
+        cut_columns(&j);
+    } else {
+        cut_rows(&j, nr);
+    }
     int64_t tasks = j.row_blocks * heed_panels(j.panels, j.group);
     bool small = (double)g->m * (double)g->n * (double)g->k < SMALL;
     heed_pool_run(small ? NULL : w->pool, tasks, gemm_task, &j);

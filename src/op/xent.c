@@ -1,12 +1,15 @@
 /* xent.c: cross-entropy through the output layer, in blocks of rows.
  *
  *   logits = x W' + bias;  loss_r = (1-eps) * -log p[label] + eps/V * sum_j -log p[j]
- *   dlogits = p - (1-eps) [j = label] - eps/V;  dx = dlogits W, dW = dlogits' x, dbias = sums over
- * the rows Method: the logits of one block of rows exist at a time, in scratch; in training their
- * gradient takes their place and is multiplied on at once, so the matrix of all probabilities is
- * never built. Sums go through the rows in order, whatever the block, so neither it nor the threads
- * change a bit. A label of -100 gives no loss and no gradient. Source: Szegedy et al. 2016
- * (smoothing), in PyTorch's form: eps spread over all V classes.
+ *   dlogits = p - (1-eps) [j = label] - eps/V
+ *   dx = dlogits W, dW = dlogits' x, dbias = sums over the rows
+ *
+ * Method: the logits of one block of rows exist at a time, in scratch; in training their gradient
+ * takes their place and is multiplied on at once, so the matrix of all probabilities is never
+ * built. W changes with each step then, and is packed piece by piece where it is read. Sums go
+ * through the rows in order, whatever the block, so neither it nor the threads change a bit. A
+ * label of -100 gives no loss and no gradient. Source: Szegedy et al. 2016 (smoothing), in
+ * PyTorch's form: eps spread over all V classes.
  * SPDX-License-Identifier: MIT
  */
 #include "heed_ops.h"
@@ -26,10 +29,9 @@ enum {
     W,
     BIAS, /* or absent */
     LABELS,
-    LOGITS_B, /* W', packed */
+    LOGITS_B, /* W', packed; absent in training */
     INPUTS,
-    DX_B = INPUTS, /* training: W packed for dx, or absent */
-    D_W,           /* sums of gradients, or absent */
+    D_W = INPUTS, /* training: sums of gradients, or absent */
     D_BIAS,
     TRAIN_INPUTS
 };
@@ -46,10 +48,18 @@ typedef struct {
 
 /* ---- Running ---- */
 
-enum { BLOCK_NUMBERS = 1 << 21, FEWEST = 128, MOST = 512 };
+enum { BLOCK_NUMBERS = 1 << 25, FEWEST = 128, MOST = 512 };
 
 static int64_t block_rows(int64_t classes) {
     return heed_max(FEWEST, heed_min(MOST, BLOCK_NUMBERS / classes));
+}
+
+enum { PIECE_NUMBERS = 1 << 20 }; /* of W: its packed form stays in the last cache */
+
+/* Classes of a piece, in which W is packed anew for each block of rows in training. */
+static int64_t piece_of(const heed_work *w) {
+    int64_t classes = w->in[W].rows, many = PIECE_NUMBERS / heed_max(w->in[W].cols, 1);
+    return heed_min(classes, heed_max(many / HEED_DEPTH, 1) * HEED_DEPTH);
 }
 
 static int64_t logits_size(const heed_work *w) {
@@ -62,7 +72,10 @@ static size_t scratch(const heed_work *w) {
     int64_t rows = heed_min(block_rows(a->classes), w->in[X].rows);
     int64_t packed = 0;
     if (w->n_in == TRAIN_INPUTS) {
-        packed = heed_packed_bytes(w->kernels, a->way.kind, rows, w->in[X].cols);
+        int64_t piece = piece_of(w), d = w->in[X].cols;
+        packed = heed_packed_bytes(w->kernels, a->way.kind, rows, d);
+        packed = heed_max(packed, heed_packed_bytes(w->kernels, a->way.kind, d, piece));
+        packed = heed_max(packed, heed_packed_bytes(w->kernels, a->way.kind, piece, d));
     }
     return (size_t)logits_size(w) * sizeof(heed_real) + (size_t)packed;
 }
@@ -115,15 +128,44 @@ static void make_logits(const xent_job *j, int64_t rows) {
     heed_gemm_run(w, &g);
 }
 
+/* The logits of a piece of classes at a time. */
+static void make_logits_packing(const xent_job *j, int64_t rows) {
+    const heed_work *w = j->w;
+    const xent_attr *a = w->attr;
+    int64_t d = w->in[X].cols, piece = piece_of(w);
+    const heed_real *weights = w->in[W].data, *bias = w->in[BIAS].data;
+    heed_packing p = {.k = d, .b_row = 1, .b_col = d, .kind = a->way.kind, .packed = j->packed};
+    heed_gemm g = {.m = rows, .k = d, .a_row = d, .a_col = 1, .packed = j->packed};
+    g.a = (const heed_real *)w->in[X].data + j->from * d;
+    g.kind = a->way.kind;
+    g.ldc = a->classes;
+    for (int64_t from = 0; from < a->classes; from += piece) {
+        p.n = g.n = heed_min(piece, a->classes - from);
+        p.b = weights + from * d;
+        heed_pack_run(w, &p);
+        g.c = j->logits + from;
+        g.bias = bias ? bias + from : NULL;
+        heed_gemm_run(w, &g);
+    }
+}
+
+/* Each element's chain runs through the pieces in order. */
 static void make_dx(const xent_job *j, int64_t rows) {
     const heed_work *w = j->w;
-    int64_t d = w->in[X].cols, classes = w->in[W].rows;
-    heed_gemm g = {.m = rows, .n = d, .k = classes, .a = j->logits, .a_row = classes, .a_col = 1};
-    g.packed = w->in[DX_B].data;
-    g.kind = ((const xent_attr *)w->attr)->way.kind; /* in training W' is packed as W is */
+    int64_t d = w->in[X].cols, classes = w->in[W].rows, piece = piece_of(w);
+    heed_packing p = {.n = d, .b_row = d, .b_col = 1, .packed = j->packed};
+    heed_gemm g = {.m = rows, .n = d, .a_row = classes, .a_col = 1, .packed = j->packed};
+    p.kind = g.kind = ((const xent_attr *)w->attr)->way.kind; /* W' is packed as W is */
     g.c = (heed_real *)w->out[DX].data + j->from * d;
     g.ldc = d;
-    heed_gemm_run(w, &g);
+    for (int64_t from = 0; from < classes; from += piece) {
+        p.k = g.k = heed_min(piece, classes - from);
+        p.b = (const heed_real *)w->in[W].data + from * d;
+        heed_pack_run(w, &p);
+        g.a = j->logits + from;
+        g.accumulate = from > 0;
+        heed_gemm_run(w, &g);
+    }
 }
 
 static void add_dw(const xent_job *j, int64_t rows) {
@@ -164,7 +206,11 @@ static void run(const heed_work *w) {
     j.packed = j.logits + heed_min(block, rows) * a->classes;
     for (j.from = 0; j.from < rows; j.from += block) {
         int64_t n = heed_min(block, rows - j.from);
-        make_logits(&j, n);
+        if (j.train) {
+            make_logits_packing(&j, n);
+        } else {
+            make_logits(&j, n);
+        }
         heed_rows_run(w, n, a->classes * COST, loss_rows, &j);
         if (j.train) {
             back_block(&j, n);
@@ -234,8 +280,9 @@ heed_value heed_xent(heed_build *b, heed_value x, heed_value w, heed_value bias,
     attr.way = heed_pack_way_of(b, w, true);
     heed_limit_ints(b, labels, 0, attr.classes, IGNORED, "the vocabulary");
     heed_shape out[] = {heed_fixed(1, 1), heed_like(b, x, 1), heed_shape_of(b, x)};
+    bool trains = heed_build_trains(b) && !attr.way.form.bits;
     heed_value in[INT_INPUTS] = {x, w, bias.id ? bias : heed_absent(), labels,
-                                 heed_pack(b, w, true)};
+                                 trains ? heed_absent() : heed_pack(b, w, true)};
     if (attr.way.form.bits) {
         heed_value q = heed_quantize_rows(b, x, &attr.way.form);
         for (int i = 0; i < HEED_INT_PARTS; i++) {
@@ -243,10 +290,9 @@ heed_value heed_xent(heed_build *b, heed_value x, heed_value w, heed_value bias,
         }
         return heed_record(b, &XENT, &attr, sizeof attr, INT_INPUTS, in, OUTPUTS, out);
     }
-    if (!heed_build_trains(b)) {
+    if (!trains) {
         return heed_record(b, &XENT, &attr, sizeof attr, INPUTS, in, OUTPUTS, out);
     }
-    in[DX_B] = heed_wants_grad(b, x) ? heed_pack(b, w, false) : heed_absent();
     in[D_W] = heed_gradient_or_absent(b, w);
     in[D_BIAS] = heed_gradient_or_absent(b, in[BIAS]);
     return heed_record(b, &XENT_TRAIN, &attr, sizeof attr, TRAIN_INPUTS, in, TRAIN_OUTPUTS, out);
