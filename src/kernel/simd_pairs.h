@@ -18,7 +18,8 @@
 #include <string.h>
 
 #define PAIRS_NR (2 * LANES)
-enum { PAIRS_ROWS = 8, PAIRS_TILES = 4, PAIRS_HEIGHT = PAIRS_ROWS * PAIRS_TILES };
+enum { AHEAD_PAIRS = 12, AHEAD_ROWS = 3 }; /* of A, that are fetched while others are copied */
+enum { PAIRS_ROWS = 8, PAIRS_TILES = 7, PAIRS_HEIGHT = PAIRS_ROWS * PAIRS_TILES };
 enum { PAIRS_DEPTH = 128 }; /* pairs of a block */
 
 typedef struct {
@@ -102,9 +103,19 @@ WORD ints pairs_of(vec low, vec high) {
     return _mm512_or_si512(rounded(low), _mm512_slli_epi32(rounded(high), 16));
 }
 
-/* A row of k numbers that lie side by side, as (k + 1) / 2 pairs. */
-WORD void round_row(int64_t k, const float *x, uint32_t *to) {
+/* Up to 2 LANES numbers that lie side by side, as pairs; the words hold no floats. */
+WORD vec pairs_in_row(int64_t left, const float *x) {
+    int64_t second = left - LANES;
+    vec low = v_get(x, second < 0 ? left : LANES);
+    vec high = second > 0 ? v_get(x + LANES, second) : v_zero();
+    __m512i first = _mm512_castsi256_si512((__m256i)_mm512_cvtneps_pbh(low));
+    return (vec)_mm512_inserti64x4(first, (__m256i)_mm512_cvtneps_pbh(high), 1);
+}
+
+/* A row of k numbers that lie side by side, as (k + 1) / 2 pairs; those at `soon` are fetched. */
+WORD void round_row(int64_t k, const float *x, const float *soon, uint32_t *to) {
     for (int64_t l = 0; l < k; l += LANES, to += LANES / 2) {
+        _mm_prefetch((const char *)(soon + l), _MM_HINT_T0);
         int64_t left = k - l < LANES ? k - l : LANES;
         __m256i y = (__m256i)_mm512_cvtneps_pbh(v_get(x + l, left));
         if (left == LANES) {
@@ -150,6 +161,17 @@ typedef struct {
     uint32_t a[PAIRS_HEIGHT * PAIRS_DEPTH];
 } pairs_block;
 
+/* What the copy reads AHEAD_PAIRS later. */
+WORD void fetch_columns(const pairs_block *k, const float *low, int64_t l) {
+    if (l + AHEAD_PAIRS < k->pairs) {
+        low += 2 * AHEAD_PAIRS * k->g->a_col;
+        for (int64_t i = 0; i < k->rows; i += LANES) {
+            _mm_prefetch((const char *)(low + i), _MM_HINT_T0);
+            _mm_prefetch((const char *)(low + i - k->g->a_col), _MM_HINT_T0);
+        }
+    }
+}
+
 KERNEL void copy_pairs(pairs_block *k) {
     const heed_gemm *g = k->g;
     int64_t from = 2 * k->l0, numbers = 2 * k->pairs;
@@ -160,6 +182,7 @@ KERNEL void copy_pairs(pairs_block *k) {
     k->a_col = side_by_side ? PAIRS_HEIGHT : 1;
     for (int64_t l = 0; side_by_side && l < k->pairs; l++) {
         const float *low = a + 2 * l * g->a_col;
+        fetch_columns(k, low, l);
         round_columns(k->rows, low, 2 * l + 1 < numbers ? low + g->a_col : NULL,
                       k->a + l * PAIRS_HEIGHT);
     }
@@ -170,7 +193,7 @@ KERNEL void copy_pairs(pairs_block *k) {
             to[l] = one_pair(*low, 2 * l + 1 < numbers ? low[g->a_col] : 0);
         }
         if (g->a_col == 1) {
-            round_row(numbers, a, to);
+            round_row(numbers, a, r + AHEAD_ROWS < k->rows ? a + AHEAD_ROWS * g->a_row : a, to);
         }
     }
 }
@@ -217,18 +240,19 @@ KERNEL void gemm_pairs(const heed_gemm *g) {
 
 /* ---- Packing ---- */
 
-/* Rows of B lie side by side by columns: each column is a row of pairs, put in its place. */
+/* LANES columns of a panel from columns of B: b_row = 1. */
 WORD void pack_column_pairs(int64_t k, int64_t columns, const float *b, int64_t b_col,
                             uint32_t *to) {
-    enum { PIECE = 64 };
-    for (int64_t l = 0; l < k; l += 2 * PIECE) {
-        int64_t n = k - l < 2 * PIECE ? k - l : 2 * PIECE;
-        for (int64_t j = 0; j < columns; j++) {
-            uint32_t pair[PIECE];
-            round_row(n, b + j * b_col + l, pair);
-            for (int64_t i = 0; i < (n + 1) / 2; i++) {
-                to[(l / 2 + i) * PAIRS_NR + j] = pair[i];
-            }
+    for (int64_t l = 0; l < k; l += 2 * LANES, to += LANES * PAIRS_NR) {
+        int64_t left = k - l < 2 * LANES ? k - l : 2 * LANES;
+        vec x[LANES];
+        UNROLL
+        for (int j = 0; j < LANES; j++) {
+            x[j] = j < columns ? pairs_in_row(left, b + j * b_col + l) : v_zero();
+        }
+        v_transpose(x);
+        for (int64_t i = 0; i < (left + 1) / 2; i++) {
+            v_store((float *)(void *)(to + i * PAIRS_NR), x[i]);
         }
     }
 }
@@ -245,6 +269,7 @@ KERNEL void pack_pairs(int64_t k, int64_t n, const float *b, int64_t b_row, int6
         }
         if (b_row == 1 && b_col != 1) {
             pack_column_pairs(k, columns, from, b_col, to);
+            pack_column_pairs(k, columns - LANES, from + LANES * b_col, b_col, to + LANES);
             continue;
         }
         for (int64_t l = 0; l < pairs; l++) {
