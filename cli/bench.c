@@ -208,7 +208,7 @@ static int run_lines(heed_engine *engine, const values_of_bench *v) {
     }
     int status = CLI_FINE;
     for (const bench_line *line = bench_lines; line->name && status == CLI_FINE; line++) {
-        if (wanted(line, v) && !bench_stored(line->type)) {
+        if (wanted(line, v) && !bench_stored(line)) {
             status = run_line(line, engine, &ceiling, v);
         }
     }
@@ -273,7 +273,7 @@ static int run(const cli_call *call) {
     if (v->model && !v->serve) {
         return cli_misuse("--model is of --serve");
     }
-    if (line && bench_stored(line->type) && !v->model) {
+    if (line && bench_stored(line) && !v->model) {
         return cli_misuse("type %s wants --model: it is a file's own", line->type);
     }
     heed_engine *engine = cli_engine(&v->engine);

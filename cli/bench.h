@@ -50,8 +50,8 @@ typedef struct {
 } bench_model;
 const bench_model *bench_model_called(const char *name);
 /* Opened from the path, or made of random weights where that is NULL. */
-double bench_bytes(const char *type); /* of a number of such weights */
-bool bench_stored(const char *type);  /* a line of such a type wants a file */
+double bench_bytes(const char *type);      /* of a number of such weights */
+bool bench_stored(const bench_line *line); /* its weights are a file's own */
 heed_model *bench_open(const bench_line *line, heed_engine *engine, const char *path,
                        heed_error *err);
 /* Numbers in the matrices of one layer; cross-attention is the decoder's behind an encoder. */

@@ -81,5 +81,8 @@ const bench_line bench_lines[] = {
     TRAIN("f32", "char-384", "tokens/s", 16, 256),
     TRAIN("f32", "pairs-256", "sentences/s", 64, 24),
     TRAIN("f32", "vit-192", "images/s", 64, 64),
+    TRAIN("bf16", "gpt2-124m", "tokens/s", 4, 64),
+    TRAIN("bf16", "gpt2-124m", "tokens/s", 4, 256),
+    TRAIN("bf16", "char-384", "tokens/s", 16, 256),
     {0}};
 /* clang-format on */

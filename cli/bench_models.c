@@ -70,6 +70,9 @@ heed_model *bench_open(const bench_line *line, heed_engine *engine, const char *
                        heed_error *err) {
     const bench_model *m = bench_model_called(line->model);
     heed_compute way = strcmp(line->type, "int8") == 0 ? HEED_COMPUTE_INT8 : HEED_COMPUTE_KEPT;
+    if (line->make == bench_make_train && strcmp(line->type, "bf16") == 0) {
+        way = HEED_COMPUTE_BF16; /* the weights stay float32 */
+    }
     return path ? heed_model_open_with(engine, path, &(heed_open_options){.compute = way}, err)
                 : heed_model_random(engine, m->config, strlen(m->config), SEED, way, err);
 }
@@ -93,8 +96,8 @@ double bench_bytes(const char *type) {
     return TYPES[type_called(type)].bytes;
 }
 
-bool bench_stored(const char *type) {
-    return TYPES[type_called(type)].stored;
+bool bench_stored(const bench_line *line) {
+    return TYPES[type_called(line->type)].stored && line->make != bench_make_train;
 }
 
 double bench_layer(const bench_model *m, bool cross) {
