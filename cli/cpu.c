@@ -35,7 +35,7 @@ static void print_table(const heed_engine *engine) {
                            : chosen    ? "chosen"
                            : above     ? "usable, but another was asked for"
                                        : "usable";
-        printf("%c %-8s %s\n", chosen ? '*' : ' ', set.name, what);
+        printf("%c %-12s %s\n", chosen ? '*' : ' ', set.name, what);
         above = above || chosen;
     }
     printf("\n%d physical cores for this process, %d threads\n", heed_cpu_cores(),

@@ -24,6 +24,10 @@
 
 #include "heed.h"
 
+/* The instruction sets that differ in floats; which of them are there, the engine says. */
+#define TEST_SETS                                                                                  \
+    { "ref", "avx2", "avx512", "neon" }
+
 /* ---- A host that counts and fails ------------------------------------------------------------ */
 
 /* Start with counting_host_init; give &c.host to the code under test. Its blocks start full of

@@ -11,6 +11,10 @@
     ((defined(__x86_64__) && defined(__GNUC__)) || defined(HEED_SIMDE))
 #define HEED_X86
 #endif
+#if !defined(HEED_REF_ONLY) && !defined(HEED_DOUBLE) && defined(__aarch64__) &&                    \
+    defined(__GNUC__) && !defined(__AARCH64EB__)
+#define HEED_ARM
+#endif
 
 #define HEED_ISA(name)                                                                             \
     void heed_kernels_##name(heed_kernels *k);                                                     \

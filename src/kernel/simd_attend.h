@@ -77,16 +77,20 @@ WORD void dot_tile(const int rows, int64_t width, const float *const *left_row,
     for (int j = 0; j < columns; j++) {
         right[j] = right_row[list[j < count ? j : count - 1]];
     }
+    UNROLL
     for (int s = 0; s < LANES; s++) {
         sum[s] = v_zero();
     }
     EACH(width, {
         vec x[LANES];
+        UNROLL
         for (int i = 0; i < rows; i++) {
             x[i] = v_get(left_row[i] + at, left);
         }
+        UNROLL
         for (int j = 0; j < columns; j++) {
             vec y = v_hold(v_get(right[j] + at, left));
+            UNROLL
             for (int i = 0; i < rows; i++) {
                 sum[i * columns + j] = v_fma(x[i], y, sum[i * columns + j]);
             }
@@ -159,17 +163,21 @@ typedef struct {
 WORD void sum_run(const sum_shape c, const summands *s, const sum_target *t, int j, int run,
                   vec *sum) {
     const float *weight[SUM_TARGETS];
+    UNROLL
     for (int q = 0; q < c.targets; q++) {
         weight[q] = t[q].weight + j * s->step;
     }
     for (const float *const *row = s->row + j; run > 0; run--, row++) {
         vec w[SUM_TARGETS];
+        UNROLL
         for (int q = 0; q < c.targets; q++) {
             w[q] = v_set(*weight[q]);
             weight[q] += s->step;
         }
+        UNROLL
         for (int x = 0; x < c.vectors; x++) {
             vec y = v_hold(v_get(*row + c.at + x * LANES, c.left));
+            UNROLL
             for (int q = 0; q < c.targets; q++) {
                 sum[q * c.vectors + x] = v_fma(w[q], y, sum[q * c.vectors + x]);
             }
@@ -179,7 +187,9 @@ WORD void sum_run(const sum_shape c, const summands *s, const sum_target *t, int
 
 WORD void sum_to_targets(const sum_shape c, const summands *s, const sum_target *t,
                          const vec *sum) {
+    UNROLL
     for (int q = 0; q < c.targets; q++) {
+        UNROLL
         for (int x = 0; x < c.vectors; x++) {
             float *to = t[q].to + c.at + x * LANES;
             vec y = sum[q * c.vectors + x];
@@ -193,7 +203,9 @@ WORD void sum_to_targets(const sum_shape c, const summands *s, const sum_target 
 
 WORD void sum_tile(const sum_shape c, const summands *s, const sum_target *t) {
     vec sum[MAX_SUM_VECTORS];
+    UNROLL
     for (int q = 0; q < c.targets; q++) {
+        UNROLL
         for (int x = 0; x < c.vectors; x++) {
             sum[q * c.vectors + x] =
                 s->fresh ? v_zero() : v_get(t[q].to + c.at + x * LANES, c.left);

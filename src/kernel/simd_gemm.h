@@ -67,6 +67,7 @@ WORD void tile_step(const heed_panel_kind kind, const int rows, const int vector
         UNROLL
         for (int v = 0; v < vectors; v++) {
             sum[r * vectors + v] = v_fma(x, b[v], sum[r * vectors + v]);
+            a = v_after(a, sum[r * vectors + v]);
         }
     }
 }

@@ -13,15 +13,18 @@ enum { CHAINS = 12 };
 
 KERNEL double probe(int64_t rounds) {
     vec sum[CHAINS], factor = v_set(0.5f), more = v_set(0.25f);
+    UNROLL
     for (int i = 0; i < CHAINS; i++) {
         sum[i] = v_set((float)i);
     }
     for (int64_t r = 0; r < rounds; r++) {
+        UNROLL
         for (int i = 0; i < CHAINS; i++) {
             sum[i] = v_fma(sum[i], factor, more);
         }
     }
     float total = 0;
+    UNROLL
     for (int i = 0; i < CHAINS; i++) {
         total += v_total(sum[i]);
     }

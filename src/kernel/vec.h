@@ -1,5 +1,5 @@
-/* vec.h: the vector words (vec_*.h) that the file being compiled has chosen, AVX2's where none was;
- * and loops.
+/* vec.h: the vector words (vec_*.h) that the file being compiled has chosen, those of AVX2 or NEON
+ * where none was; and loops.
  *
  * A loop's body is written once for the vector at `at` that holds `left` elements: LANES of them, a
  * constant that the compiler sees, and once n % LANES at the end. Every lane is computed alike, so
@@ -10,8 +10,15 @@
 #define HEED_KERNEL_VEC_LOOP_H
 
 #ifndef HEED_KERNEL_VEC_WORDS
+#ifdef __aarch64__
+#include "kernel/vec_neon.h"
+#else
 #include "kernel/vec_avx2.h"
 #endif
+#endif
+
+/* Sums stay in registers only where the compiler takes loops over them apart early. */
+#define UNROLL _Pragma("GCC unroll 16")
 
 /* Vectors in an array stay in registers only where the compiler takes loops over it apart early. */
 #define UNROLL _Pragma("GCC unroll 32")

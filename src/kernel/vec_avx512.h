@@ -101,6 +101,11 @@ WORD void v_fetch(const float *p) {
 WORD void v_fetch_to_write(float *p) {
     __builtin_prefetch(p, 1);
 }
+/* p, to be read from when x is there. A product takes its number from memory here: no matter. */
+WORD const float *v_after(const float *p, vec x) {
+    (void)x;
+    return p;
+}
 /* x, held in a register: a compiler may not load it again for each use. */
 WORD vec v_hold(vec x) {
 #ifndef HEED_SIMDE

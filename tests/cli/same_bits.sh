@@ -47,7 +47,7 @@ translate() { # output, argument...
     "$heed" translate "$model" --json --beam 3 --n-best 2 --max-length 16 "$@" >"$output"
 }
 
-for isa in ref avx2 avx512; do
+for isa in ref avx2 avx512 neon; do
     "$heed" cpu | grep -q "$isa  *\\(usable\\|chosen\\)" || continue
     export HEED_ISA=$isa
     positions='pre post'

@@ -103,7 +103,7 @@ static void folder_on(const char *path, const char *isa) {
 }
 
 static void folder(const char *path) {
-    static const char *const sets[] = {"ref", "avx2", "avx512"};
+    static const char *const sets[] = TEST_SETS;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         folder_on(path, sets[i]);
     }

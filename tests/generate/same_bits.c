@@ -230,7 +230,7 @@ int main(void) {
         cmocka_unit_test(lines_put_back_come_out_the_same),
         cmocka_unit_test(the_cache_changes_no_bit),
     };
-    static const char *const sets[] = {"ref", "avx2", "avx512"};
+    static const char *const sets[] = TEST_SETS;
     int failed = 0;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         heed_engine *engine = heed_engine_new(NULL, 1, sets[i], NULL);

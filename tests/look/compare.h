@@ -97,7 +97,7 @@ static inline void trace_on(const char *folder, const char *isa) {
 
 /* The golden folder on every instruction set found. */
 static inline void trace_folder(const char *folder) {
-    static const char *const sets[] = {"ref", "avx2", "avx512"};
+    static const char *const sets[] = TEST_SETS;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         heed_engine *engine = heed_engine_new(NULL, 1, sets[i], NULL);
         if (engine) {

@@ -51,7 +51,7 @@ static void trace_gguf(const char *name, const char *isa) {
 }
 
 static void one(void **state) {
-    static const char *const sets[] = {"ref", "avx2", "avx512"};
+    static const char *const sets[] = TEST_SETS;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         heed_engine *engine = heed_engine_new(NULL, 1, sets[i], NULL);
         if (engine)
