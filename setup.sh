@@ -4,7 +4,8 @@
 #   ./setup.sh build      the command, at build/release/heed
 #   ./setup.sh demo       trains Chinese to English from nothing, translates, draws the attention
 #   ./setup.sh test       every test: as released, under sanitizers, with the reference kernels
-#   ./setup.sh test all   those, and what takes longer: other compilers, threads, complexity
+#   ./setup.sh test all   those, and what takes longer: other compilers, threads, complexity, Arm
+#   ./setup.sh test arm   what is built for 64-bit Arm, run by qemu where this is another machine
 #   ./setup.sh bench      what this machine reaches
 #
 # Installs what is missing where apt-get is (as root, or through sudo).
@@ -18,6 +19,10 @@ BUILD='gcc libc6-dev cmake ninja-build pkg-config libjansson-dev libutf8proc-dev
     libcyaml-dev libyaml-dev zlib1g-dev'
 TEST='g++ libcmocka-dev libsimde-dev'
 TEST_ALL='clang clang-tidy libclang-rt-14-dev shellcheck'
+
+ARM='gcc-aarch64-linux-gnu qemu-user libc6-dev:arm64 libcmocka-dev:arm64 zlib1g-dev:arm64
+    libjansson-dev:arm64 libutf8proc-dev:arm64 libpcre2-dev:arm64 libcyaml-dev:arm64
+    libyaml-dev:arm64'
 
 HEED=build/release/heed
 LOGS=build/logs
@@ -124,12 +129,33 @@ test_all() { # nothing, or "all"
     else
         say 'skipped tools/check_transformers.py: it wants the packages of bench/requirements.txt'
     fi
+    test_arm
+}
+
+# The kernels, what stands on them and whole trainings, in the emulator. On Arm itself the other
+# tests are these.
+test_arm() {
+    case $(uname -m) in
+    aarch64 | arm64)
+        say 'skipped the build for 64-bit Arm: this machine is one'
+        return
+        ;;
+    esac
+    if command -v dpkg >/dev/null && ! dpkg --print-foreign-architectures | grep -qx arm64; then
+        as_root dpkg --add-architecture arm64
+    fi
+    # shellcheck disable=SC2086
+    need $BUILD $ARM
+    build arm "-DHEED_WERROR=${HEED_WERROR:-OFF}"
+    run_tests arm -L 'kernel|op|graph|block|model|generate|look|whole' -LE slow
 }
 
 case ${1:-help} in
 build) build_command && say "built: $HEED" ;;
 demo) demo ;;
-test) test_all "${2:-}" ;;
+test)
+    if [ "${2:-}" = arm ]; then test_arm; else test_all "${2:-}"; fi
+    ;;
 bench)
     build_command
     quietly build-bench cmake --build --preset release --target heed

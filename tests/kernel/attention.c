@@ -374,7 +374,7 @@ static void check_attention(const heed_kernels *set) {
 
 static void test_attention(void **state) {
     (void)state;
-    for_each_set(check_attention);
+    FOR_EACH_SET(attention, check_attention);
 }
 
 int main(void) {

@@ -115,7 +115,7 @@ static void check_products(const heed_kernels *k) {
 
 static void test_products(void **state) {
     (void)state;
-    for_each_set(check_products);
+    FOR_EACH_SET(gemm, check_products);
 }
 
 /* ---- Attention ---- */
@@ -237,7 +237,7 @@ static void check_attentions(const heed_kernels *k) {
 
 static void test_attentions(void **state) {
     (void)state;
-    for_each_set(check_attentions);
+    FOR_EACH_SET(attention, check_attentions);
 }
 
 int main(void) {

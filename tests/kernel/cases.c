@@ -49,7 +49,7 @@ static void check_basic(const heed_kernels *k) {
 
 static void test_basic(void **state) {
     (void)state;
-    for_each_set(check_basic);
+    FOR_EACH_SET(attention, check_basic);
 }
 
 /* Row 1 may see nothing: zeros, no gradient, and what lies there may be NaN. */
@@ -82,7 +82,7 @@ static void check_nothing_allowed(const heed_kernels *k) {
 
 static void test_nothing_allowed(void **state) {
     (void)state;
-    for_each_set(check_nothing_allowed);
+    FOR_EACH_SET(attention, check_nothing_allowed);
 }
 
 static void check_hidden_nan(const heed_kernels *k) {
@@ -99,7 +99,7 @@ static void check_hidden_nan(const heed_kernels *k) {
 
 static void test_hidden_nan(void **state) {
     (void)state;
-    for_each_set(check_hidden_nan);
+    FOR_EACH_SET(attention, check_hidden_nan);
 }
 
 /* A NaN that may be seen is not hidden, and a bias of -infinity hides a key as a mask does. */
@@ -122,7 +122,7 @@ static void check_seen_nan(const heed_kernels *k) {
 
 static void test_seen_nan(void **state) {
     (void)state;
-    for_each_set(check_seen_nan);
+    FOR_EACH_SET(attention, check_seen_nan);
 }
 
 /* The list of sets: the reference first and always there, the rest by name or not at all. */

@@ -119,8 +119,10 @@ static inline bool same_bits(const float *a, const float *b, int64_t n) {
 
 /* ---- Every instruction set ---- */
 
-/* Calls fn with the table of each set that this machine has, best last. */
-static inline void for_each_set(void (*fn)(const heed_kernels *k)) {
+/* Calls fn with the table of each set that this machine has, best last, but for those that have what
+ * is tested from the set before: the pointer at this place of the table says so. */
+static inline void for_each_set(size_t place, void (*fn)(const heed_kernels *k)) {
+    unsigned char last[sizeof(void (*)(void))];
     for (int i = 0; i < heed_isa_count(); i++) {
         heed_isa set = heed_isa_at(i);
         heed_kernels k;
@@ -129,8 +131,12 @@ static inline void for_each_set(void (*fn)(const heed_kernels *k)) {
             continue;
         }
         assert_true(heed_kernels_init(&k, set.name));
-        fn(&k);
+        if (i == 0 || memcmp(last, (const unsigned char *)&k + place, sizeof last) != 0) {
+            fn(&k);
+        }
+        memcpy(last, (const unsigned char *)&k + place, sizeof last);
     }
 }
+#define FOR_EACH_SET(slot, fn) for_each_set(offsetof(heed_kernels, slot), fn)
 
 #endif

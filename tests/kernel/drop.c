@@ -57,7 +57,7 @@ static void check_drop(const heed_kernels *k) {
 
 static void test_drop(void **state) {
     (void)state;
-    for_each_set(check_drop);
+    FOR_EACH_SET(dropout, check_drop);
 }
 
 int main(void) {

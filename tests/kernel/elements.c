@@ -177,7 +177,7 @@ static void check_elements(const heed_kernels *k) {
 
 static void test_elements(void **state) {
     (void)state;
-    for_each_set(check_elements);
+    FOR_EACH_SET(add, check_elements);
 }
 
 /* tanh in small steps, across the place where its two forms meet: good to 4 u of its own size. */
@@ -198,7 +198,7 @@ static void check_tanh(const heed_kernels *k) {
 
 static void test_tanh(void **state) {
     (void)state;
-    for_each_set(check_tanh);
+    FOR_EACH_SET(act, check_tanh);
 }
 
 /* exp over its whole range in small steps, and at its ends; NaN stays NaN everywhere. */
@@ -228,7 +228,7 @@ static void check_exp(const heed_kernels *k) {
 
 static void test_exp(void **state) {
     (void)state;
-    for_each_set(check_exp);
+    FOR_EACH_SET(exp, check_exp);
 }
 
 static void check_one(const heed_kernels *k, heed_activation f, float x, double want) {
@@ -249,7 +249,7 @@ static void check_known(const heed_kernels *k) {
 
 static void test_known_values(void **state) {
     (void)state;
-    for_each_set(check_known);
+    FOR_EACH_SET(act, check_known);
 }
 
 static void check_sums(const heed_kernels *k) {
@@ -279,7 +279,7 @@ static void check_sums(const heed_kernels *k) {
 
 static void test_sums(void **state) {
     (void)state;
-    for_each_set(check_sums);
+    FOR_EACH_SET(sum, check_sums);
 }
 
 /* Probes count operations: twice the rounds, twice as many; F32 is there on every set. */
@@ -295,7 +295,7 @@ static void check_probes(const heed_kernels *k) {
 
 static void test_probes(void **state) {
     (void)state;
-    for_each_set(check_probes);
+    FOR_EACH_SET(isa, check_probes);
 }
 
 int main(void) {

@@ -99,7 +99,7 @@ static void check_gemm(const heed_kernels *k) {
 
 static void test_gemm(void **state) {
     (void)state;
-    for_each_set(check_gemm);
+    FOR_EACH_SET(gemm, check_gemm);
 }
 
 int main(void) {

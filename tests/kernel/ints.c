@@ -221,11 +221,11 @@ static void check_not_finite(const heed_kernels *k) {
 
 static void test_products(void **state) {
     (void)state;
-    for_each_set(check_products);
+    FOR_EACH_SET(int_gemm, check_products);
 }
 static void test_not_finite(void **state) {
     (void)state;
-    for_each_set(check_not_finite);
+    FOR_EACH_SET(int_gemm, check_not_finite);
 }
 
 int main(void) {

@@ -152,11 +152,11 @@ static void check_pairs(const heed_kernels *k) {
 
 static void test_halves(void **state) {
     (void)state;
-    for_each_set(check_halves);
+    FOR_EACH_SET(gemm, check_halves);
 }
 static void test_pairs(void **state) {
     (void)state;
-    for_each_set(check_pairs);
+    FOR_EACH_SET(gemm_pairs, check_pairs);
 }
 
 int main(void) {

@@ -55,7 +55,7 @@ static void check_shapes(const heed_kernels *k) {
 
 static void test_shapes(void **state) {
     (void)state;
-    for_each_set(check_shapes);
+    FOR_EACH_SET(rope, check_shapes);
 }
 
 static void check_known(const heed_kernels *k) {
@@ -74,7 +74,7 @@ static void check_known(const heed_kernels *k) {
 
 static void test_known_values(void **state) {
     (void)state;
-    for_each_set(check_known);
+    FOR_EACH_SET(rope, check_known);
 }
 
 int main(void) {
