@@ -93,8 +93,8 @@ typedef struct {
  * the caller, shared by everything made with it (callers on several threads wait for each other's
  * use of the pool), freed last. threads: 0 = physical cores this process may use; isa: NULL = the
  * best that the processor has, unless the environment names one in HEED_ISA ("ref", "avx2",
- * "avx512"); values have the same bits for any number of threads. Errors: HEED_VALUE (no such set
- * here, says why), HEED_SYSTEM (no thread), HEED_NOMEM. */
+ * "avx512", "neon"); values have the same bits for any number of threads. Errors: HEED_VALUE (no
+ * such set here, says why), HEED_SYSTEM (no thread), HEED_NOMEM. */
 typedef struct heed_engine heed_engine;
 HEED_API heed_engine *heed_engine_new(const heed_host *host, int threads, const char *isa,
                                       heed_error *err);

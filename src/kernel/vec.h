@@ -17,9 +17,6 @@
 #endif
 #endif
 
-/* Sums stay in registers only where the compiler takes loops over them apart early. */
-#define UNROLL _Pragma("GCC unroll 16")
-
 /* Vectors in an array stay in registers only where the compiler takes loops over it apart early. */
 #define UNROLL _Pragma("GCC unroll 32")
 
