@@ -119,8 +119,8 @@ static inline bool same_bits(const float *a, const float *b, int64_t n) {
 
 /* ---- Every instruction set ---- */
 
-/* Calls fn with the table of each set that this machine has, best last, but for those that have what
- * is tested from the set before: the pointer at this place of the table says so. */
+/* Calls fn with the table of each set that this machine has, best last, but for those that have
+ * what is tested from the set before: the pointer at this place of the table says so. */
 static inline void for_each_set(size_t place, void (*fn)(const heed_kernels *k)) {
     unsigned char last[sizeof(void (*)(void))];
     for (int i = 0; i < heed_isa_count(); i++) {
