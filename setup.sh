@@ -51,9 +51,10 @@ need() { # package...
         return
     fi
     missing=
+    own=$(dpkg --print-architecture) # a package may be there for other machines too
     for package in "$@"; do
-        state=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
-        [ "$state" = 'install ok installed' ] || missing="$missing $package"
+        dpkg-query -W -f '${Architecture} ${Status}\n' "$package" 2>/dev/null |
+            grep -qE "^($own|all) install ok installed" || missing="$missing $package"
     done
     [ -n "$missing" ] || return 0
     say "installing:$missing"

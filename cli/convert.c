@@ -7,10 +7,11 @@
 
 typedef struct {
     cli_whole to;
-    const char *type;
+    cli_whole type;
 } values_of_convert;
 
 static const char *const FORMATS[] = {"safetensors", "gguf", NULL};
+static const char *const TYPES[] = {"f32", "f16", "bf16", NULL};
 
 static bool is_gguf(const char *path) {
     size_t n = strlen(path);
@@ -31,7 +32,7 @@ static int run(const cli_call *call) {
     bool fine = engine && heed_convert(engine, call->arg[0], out,
                                        &(heed_convert_options){
                                            .to = gguf ? HEED_TO_GGUF : HEED_TO_FOLDER,
-                                           .type = v->type,
+                                           .type = v->type.set ? TYPES[v->type.value] : NULL,
                                            .note = note,
                                        },
                                        &err);
@@ -48,11 +49,12 @@ static const cli_option OPTIONS[] = {
      .otherwise = "as OUT is called",
      .choices = FORMATS},
     {.name = "type",
-     .kind = CLI_TEXT,
+     .kind = CLI_CHOICE,
      .offset = offsetof(values_of_convert, type),
      .value = "TYPE",
-     .help = "f32, f16 or bf16",
-     .otherwise = "the one that all tensors have, else f32"},
+     .help = "type of the numbers",
+     .otherwise = "the one that all tensors have, else f32",
+     .choices = TYPES},
     {0},
 };
 

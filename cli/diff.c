@@ -46,8 +46,13 @@ static void print_json_one(const heed_difference *d) {
     printf("}");
 }
 
+/* Two models that have no value of one name are not the same: nothing was compared. */
+static bool are_same(const heed_differences *all) {
+    return all->first < 0 && all->n > 0;
+}
+
 static void print_json(const heed_differences *all) {
-    printf("{\"same\": %s, \"first\": ", all->first < 0 ? "true" : "false");
+    printf("{\"same\": %s, \"first\": ", are_same(all) ? "true" : "false");
     if (all->first < 0) {
         printf("null");
     } else {
@@ -66,7 +71,9 @@ static void print_plain(const heed_differences *all, const values_of_diff *v) {
     for (int64_t i = 0; v->all && i < all->n; i++) {
         print_one(&all->item[i]);
     }
-    if (all->first < 0) {
+    if (all->n == 0) {
+        printf("nothing to compare: no value has the same name in both\n");
+    } else if (all->first < 0) {
         printf("the same within %g: %" PRId64 " values\n", v->bound.value, all->n);
     } else {
         printf("%s", v->all ? "first: " : "");
@@ -88,7 +95,7 @@ static int diff(heed_model *a, heed_model *b, const heed_diff_input *in, const v
     } else {
         print_plain(&all, v);
     }
-    int status = all.first < 0 ? CLI_FINE : CLI_INPUT;
+    int status = are_same(&all) ? CLI_FINE : CLI_INPUT;
     heed_differences_free(&all);
     return status;
 }
@@ -164,7 +171,7 @@ const cli_command cli_diff = {
     .usage = "A B",
     .examples = "  heed diff model model.gguf --text 'The capital of France is' --bound 0.05\n"
                 "  heed diff before after --ids ids.json --all\n",
-    .notes = "The exit status is 1 where a value differs.\n",
+    .notes = "The exit status is 1 where a value differs, or none can be compared.\n",
     .options = OPTIONS,
     .bytes = sizeof(values_of_diff),
     .least = 2,

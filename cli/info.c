@@ -45,8 +45,9 @@ static void print_list(const json_t *list) {
     }
 }
 
+/* A NULL is none. */
 static void print_value(const json_t *value) {
-    switch (json_typeof(value)) {
+    switch (value ? json_typeof(value) : JSON_NULL) {
     case JSON_STRING:
         print_text(json_string_value(value));
         printf("\n");
@@ -71,24 +72,29 @@ static void print_value(const json_t *value) {
     }
 }
 
+enum { MODEL_COLUMNS = 28, NAME_COLUMNS = 44 };
+
+/* Tokens that a model has not are below 0. */
+static bool no_token(const char *head, const json_t *value) {
+    return strcmp(head, "tokens") == 0 && json_integer_value(value) < 0;
+}
+
 /* "encoder.layers   6", one level of objects deep. */
-static void print_table(const char *head, json_t *object) {
+static void print_table(const char *head, json_t *object, int columns) {
     const char *key;
     json_t *value;
     json_object_foreach(object, key, value) {
         char name[100];
         snprintf(name, sizeof name, "%s%s%s", head, head[0] ? "." : "", key);
         if (json_is_object(value)) {
-            print_table(name, value);
+            print_table(name, value, columns);
         } else {
             print_text(name);
-            printf("%*s ", strlen(name) < 28 ? 28 - (int)strlen(name) : 0, "");
-            print_value(value);
+            printf("%*s ", strlen(name) < (size_t)columns ? columns - (int)strlen(name) : 0, "");
+            print_value(no_token(head, value) ? NULL : value);
         }
     }
 }
-
-enum { NAME_COLUMNS = 44 };
 
 /* "blk.0.attn_q.weight   Q4_1 (576,576)" */
 static void print_tensors(const json_t *tensors) {
@@ -122,7 +128,7 @@ static int print(const heed_buf *text, bool json) {
     json_t *tensors = json_object_get(root, "tensors");
     json_incref(tensors);
     json_object_del(root, "tensors");
-    print_table("", root);
+    print_table("", root, tensors ? NAME_COLUMNS : MODEL_COLUMNS);
     print_tensors(tensors);
     json_decref(tensors);
     json_decref(root);

@@ -105,10 +105,17 @@ static int translating(heed_model *model, const values_of_plan *v, size_t limit)
     return CLI_FINE;
 }
 
+/* Recipes are YAML whatever they are called; models in one file are called by their format. */
+static bool is_model(const char *path) {
+    size_t n = strlen(path);
+    return cli_is_folder(path) || (n > 5 && strcmp(path + n - 5, ".gguf") == 0) ||
+           (n > 4 && strcmp(path + n - 4, ".bin") == 0);
+}
+
 static int run(const cli_call *call) {
     const values_of_plan *v = call->values;
     size_t limit = v->limit.set ? (size_t)(v->limit.value * 1048576) : cli_most_bytes();
-    if (!cli_is_folder(call->arg[0])) {
+    if (!is_model(call->arg[0])) {
         return training(call, limit);
     }
     if (call->args > 1) {

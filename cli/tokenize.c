@@ -137,7 +137,7 @@ static bool encode_object(job *j, const json_t *object, heed_error *err) {
         return refuse_line(err, "no JSON object");
     }
     if (!take_string(object, "text", &text) || !take_string(object, "pair", &pair)) {
-        return refuse_line(err, "a member that is no string");
+        return refuse_line(err, "\"text\" or \"pair\" is no string");
     }
     return text.s ? encode_texts(j, text, pair, err)
                   : refuse_line(err, "the object has no \"text\"");
@@ -306,8 +306,8 @@ const cli_command cli_tokenize = {
                 "  echo 5 17 2 | heed tokenize model --decode\n"
                 "  echo 我爱中国 | heed tokenize model --explain\n",
     .notes = "MODEL is a model's folder or a file that holds a tokenizer: tokenizer.json, a\n"
-             "SentencePiece model, vocab.txt, GGUF. FILE is plain or gz text, by default standard\n"
-             "input. Spaces inside tokens are shown as ▁.\n",
+             "SentencePiece model, vocab.txt, GGUF, llama2.c's tokenizer.bin. FILE is plain or gz\n"
+             "text, by default standard input. Spaces inside tokens are shown as ▁.\n",
     .options = OPTIONS,
     .bytes = sizeof(values_of_tokenize),
     .least = 1,

@@ -265,7 +265,9 @@ bool heed_prompt_ids(const heed_model *model, const char *text, size_t n, heed_t
     const heed_config *c = heed_model_config(model);
     size_t before = out->n;
     if (n > 0 && !tokenizer)
-        return heed_fail(err, HEED_NAME, "the model has no tokenizer: give token ids");
+        return heed_fail(err, HEED_NAME,
+                         "the model has no tokenizer: give token ids, or put its files beside "
+                         "the weights");
     if (tokenizer && !heed_encode(tokenizer, text, n, true, out, err))
         return false;
     if (out->n > before)

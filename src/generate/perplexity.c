@@ -135,7 +135,9 @@ bool heed_perplexity_of(heed_model *model, heed_line text, const heed_perplexity
     const heed_host *host = heed_model_host(model);
     heed_tokens tokens = {.host = host};
     if (!tokenizer)
-        return heed_fail(err, HEED_NAME, "the model has no tokenizer: give token ids");
+        return heed_fail(err, HEED_NAME,
+                         "the model has no tokenizer: give token ids, or put its files beside "
+                         "the weights");
     bool fine = heed_encode(tokenizer, text.s, text.n, true, &tokens, err);
     int32_t *id = fine ? heed_alloc(host, tokens.n, sizeof *id, err) : NULL;
     for (size_t i = 0; id && i < tokens.n; i++)

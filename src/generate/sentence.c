@@ -347,7 +347,10 @@ bool heed_sentence_read(const heed_host *host, const char *folder, const char *p
     memset(rules, 0, sizeof *rules);
     rules->prompt_pooled = true;
     if (!heed_is_folder(folder))
-        return heed_fail(err, HEED_FILE, "there is no such folder");
+        return heed_fail(err, HEED_FILE,
+                         heed_is_there(folder)
+                             ? "a file, wanted a model's folder: `heed convert` makes one of it"
+                             : "there is no such folder");
     return place(rules->model, folder, "", err) && read_modules(host, folder, rules, err) &&
            read_model(host, rules, err) && read_tokenizer(host, rules, err) &&
            read_prompts(host, folder, prompt, rules, err);

@@ -1,8 +1,8 @@
 /* open.c: opening a tokenizer from whatever a file or a folder holds.
  *
- * A folder is searched for the files of `forms` in that order; the first form that is whole is
- * opened. A file says by its first bytes what it is; only the formats that are plain text are known
- * by their names.
+ * A folder is searched for the files of `forms` in that order, then for one GGUF file; the first
+ * form that is whole is opened. A file says by its first bytes what it is; only the formats that
+ * are plain text are known by their names.
  * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
@@ -201,8 +201,20 @@ static heed_tokenizer *open_gguf(const heed_host *host, const char *path, heed_e
     return t;
 }
 
+/* The vocabulary of a folder's only GGUF file, where no file of `forms` is there. */
+static bool only_gguf(const char *folder, char inside[PATH]) {
+    char name[256];
+    return !find_form(&(heed_folder){.path = folder}) &&
+           heed_find_ending(folder, ".gguf", name, sizeof name) == 1 &&
+           heed_join_path(inside, PATH, folder, name, NULL);
+}
+
 heed_tokenizer *heed_tokenizer_open(const heed_host *host, const char *path, heed_error *err) {
     if (heed_is_folder(path)) {
+        char inside[PATH];
+        if (only_gguf(path, inside)) {
+            return open_gguf(host, inside, err);
+        }
         heed_tokenizer_pair both;
         if (!heed_tokenizer_open_folder(host, path, &both, err)) {
             return NULL;

@@ -125,7 +125,7 @@ holds 'a pair' '"pair": "爱\n你"' "$("$heed" tokenize model --jsonl --json pai
 holds 'types' '"types": [0, 0, ' "$("$heed" tokenize model --jsonl --json pair.jsonl)"
 holds 'stages' 'pre_tokenizer Metaspace: "▁我爱你"' "$("$heed" tokenize model --explain zh.txt)"
 printf '{"text": 7}\n' >number.jsonl
-holds 'no string' 'line 1: a member that is no string' \
+holds 'no string' 'line 1: "text" or "pair" is no string' \
     "$("$heed" tokenize model --jsonl number.jsonl 2>&1 || true)"
 
 # ---- Measuring ----
@@ -159,6 +159,11 @@ holds 'the first difference' 'decoder.hidden.0 (4,16): ' \
 holds 'a difference as JSON' '{"same": false, "first": {"path": "decoder.hidden.0", ' \
     "$("$heed" diff --json "$golden/families/llama" "$golden/families/qwen3" --ids one.json ||
         true)"
+status=0
+"$heed" diff "$golden/families/llama" "$golden/families/bert-model" --ids one.json >other.txt ||
+    status=$?
+expect 'nothing in common is not the same' 1 "$status"
+holds 'nothing in common' 'nothing to compare' "$(cat other.txt)"
 
 # ---- Converting ----
 
@@ -169,6 +174,11 @@ holds 'a type' '"dtype": "bfloat16"' "$(cat llama/config.json)"
 "$heed" convert llama.gguf llama --to safetensors
 expect 'there and back' "$first" \
     "$("$heed" generate llama --ids prompts.json --json -n 3 | head -1)"
+mkdir alone
+cp llama.gguf alone
+holds 'a token that is not there' 'tokens.unk                   none' "$("$heed" info llama)"
+holds 'a folder of one GGUF file' "'alone/llama.gguf': the file has no vocabulary" \
+    "$("$heed" tokenize alone zh.txt 2>&1 || true)"
 "$heed" convert model copy
 expect 'a folder stays what it is' "$(cat model/tokenizer.json)" "$(cat copy/tokenizer.json)"
 expect 'bit for bit' "$(cksum <model/model.safetensors)" "$(cksum <copy/model.safetensors)"
@@ -176,7 +186,7 @@ expect 'bit for bit' "$(cksum <model/model.safetensors)" "$(cksum <copy/model.sa
 # ---- Looking ----
 
 holds 'what a model is' 'encoder.width                32' "$("$heed" info model)"
-holds 'what a GGUF file is' 'settings.a.text              我爱中国' \
+holds 'what a GGUF file is' 'settings.a.text                              我爱中国' \
     "$("$heed" info "$golden/gguf/types.gguf")"
 holds 'its tensors' ' F32 (2,3,5)' "$("$heed" info "$golden/gguf/types.gguf")"
 holds 'what a safetensors file is' 'I64 (2,2)' "$("$heed" info "$golden/torch/same.safetensors")"
