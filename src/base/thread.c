@@ -27,7 +27,7 @@
 #endif
 
 /* Spinning lasts some tens of microseconds: the gap between two kernels of a layer. */
-enum { SPINS = 2000, LINE = 64 };
+enum { SPINS = 2000, LINE = 64, STACK = 1 << 20 };
 
 struct heed_pool {
     const heed_host *host;
@@ -143,13 +143,29 @@ void heed_pool_run(heed_pool *pool, int64_t tasks, void (*task)(void *ctx, int64
     pthread_mutex_unlock(&pool->turn);
 }
 
+/* Starts a worker whose stack holds what kernels keep there, where the system gives less. */
+static int start_worker(heed_pool *pool, pthread_t *worker) {
+    pthread_attr_t attr;
+    size_t size;
+    int rc = pthread_attr_init(&attr);
+    if (rc != 0) {
+        return rc;
+    }
+    if (pthread_attr_getstacksize(&attr, &size) == 0 && size < STACK) {
+        rc = pthread_attr_setstacksize(&attr, STACK);
+    }
+    rc = rc ? rc : pthread_create(worker, &attr, run_worker, pool);
+    pthread_attr_destroy(&attr);
+    return rc;
+}
+
 static bool start_workers(heed_pool *pool, int count, heed_error *err) {
     pool->worker = heed_alloc(pool->host, (size_t)count, sizeof *pool->worker, err);
     if (!pool->worker) {
         return false;
     }
     while (pool->workers < count) {
-        int rc = pthread_create(&pool->worker[pool->workers], NULL, run_worker, pool);
+        int rc = start_worker(pool, &pool->worker[pool->workers]);
         if (rc != 0) {
             return heed_fail_system(err, HEED_SYSTEM, rc, "cannot start thread %d of %d",
                                     pool->workers + 2, count + 1);

@@ -37,6 +37,28 @@ static inline int heed_highest_bit(uint64_t bits) { /* bits != 0 */
 #endif
 }
 
+/* Bit j is set where byte j of n is not 0; n <= 64. */
+static inline uint64_t heed_bits_of_bytes(const uint8_t *byte, int64_t n) {
+    uint64_t bits = 0;
+    for (int64_t j = 0; j < n; j++) {
+        bits |= (uint64_t)(byte[j] != 0) << j;
+    }
+    return bits;
+}
+
+/* Rows become columns: bit i of x[j] and bit j of x[i] change places. Squares of 32 x 32 bits off
+ * the diagonal change places, then in each square those of half the size. Warren 2013, 7-3. */
+static inline void heed_turn_bits(uint64_t x[64]) {
+    uint64_t low = UINT64_C(0xffffffff);
+    for (int half = 32; half > 0; half /= 2, low ^= low << half) {
+        for (int j = 0; j < 64; j = ((j | half) + 1) & ~half) {
+            uint64_t change = (x[j] >> half ^ x[j | half]) & low;
+            x[j] ^= change << half;
+            x[j | half] ^= change;
+        }
+    }
+}
+
 /* Bit j is set where query i may see key key0 + j of the piece that starts at key0. */
 static inline uint64_t heed_allowed_keys(const heed_attention *a, int64_t i, int64_t key0) {
     int64_t from = a->begin[i] - key0, to = (a->end[i] < a->keys ? a->end[i] : a->keys) - key0;
@@ -50,12 +72,7 @@ static inline uint64_t heed_allowed_keys(const heed_attention *a, int64_t i, int
     if (!a->mask || !allowed) {
         return allowed;
     }
-    const uint8_t *mask = a->mask + i * a->mask_stride + key0;
-    uint64_t open = 0;
-    for (int64_t j = from; j < to; j++) {
-        open |= (uint64_t)(mask[j] != 0) << j;
-    }
-    return allowed & open;
+    return allowed & heed_bits_of_bytes(a->mask + i * a->mask_stride + key0, to);
 }
 
 static inline bool heed_has_bias(const heed_attention *a) {

@@ -105,6 +105,8 @@ static inline heed_real heed_ref_dot(int64_t n, const heed_real *a, const heed_r
 /* Fill in one part of the table each. */
 void heed_ref_gemm(heed_kernels *k);
 void heed_ref_attention(heed_kernels *k);
+void heed_ref_attend(const heed_attention *a);
+void heed_ref_attend_back(const heed_attention *a);
 void heed_ref_elements(heed_kernels *k);
 void heed_ref_rows(heed_kernels *k);
 void heed_ref_drop(heed_kernels *k);

@@ -137,7 +137,7 @@ static void attend_query(const heed_attention *a, int64_t i) {
     }
 }
 
-static void attention(const heed_attention *a) {
+void heed_ref_attend(const heed_attention *a) {
     for (int64_t i = 0; i < a->queries; i++) {
         attend_query(a, i);
     }
@@ -167,7 +167,7 @@ static void pair_back(const heed_attention *a, int64_t i, int64_t j, heed_real s
     }
 }
 
-static void attention_back(const heed_attention *a) {
+void heed_ref_attend_back(const heed_attention *a) {
     for (int64_t key0 = 0; key0 < a->keys; key0 += PIECE) {
         for (int64_t i = 0; i < a->queries; i++) {
             uint64_t allowed = a->lse[i] != -INFINITY ? heed_allowed_keys(a, i, key0) : 0;
@@ -184,6 +184,6 @@ static void attention_back(const heed_attention *a) {
 }
 
 void heed_ref_attention(heed_kernels *k) {
-    k->attention = attention;
-    k->attention_back = attention_back;
+    k->attention = heed_ref_attend;
+    k->attention_back = heed_ref_attend_back;
 }

@@ -1,292 +1,299 @@
-/* simd_attend.h: what attention is made of, forward and backward: a block of queries against a
- * piece of keys, dot products of rows with rows, weighted sums of rows.
+/* simd_attend.h: what attention is made of, forward and backward: a piece of keys against a block
+ * of queries, as products of small matrices.
  *
- * A dot product is one chain in each lane over the width, then the tree of v_totals; a weighted sum
- * is one chain over its rows. Both are the same in every tile, so a query alone gives the bits that
- * it gives among many.
- * Invariant: a row that nobody may see is not read; a row that some may see goes into no other sum.
+ * Scores lie as keys x queries: a vector holds one key's scores for LANES queries, so that maxima
+ * and sums over keys need no sum across lanes. Both sides are copied into the forms that the
+ * product of simd_gemm.h reads, rows that nobody may see as zeros; what a query may not see gets
+ * the weight 0, and where that would not be enough, since a number is not finite, a query is
+ * multiplied alone with its own rows.
+ * Invariant: each element is one chain, as in every product: over the width in a score, over keys
+ * or queries in a sum. So a query alone gives the bits that it gives among many.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_KERNEL_SIMD_ATTEND_H
 #define HEED_KERNEL_SIMD_ATTEND_H
 
 #include "kernel/attend.h"
+#include "kernel/simd_gemm.h"
 #include "kernel/simd_math.h"
 
 #include <string.h>
 
-enum { PIECE = HEED_KEY_PIECE, QUERIES = 32 };
+/* A block of queries; heads wider than MAX_HEAD are left to the reference. */
+enum { PIECE = HEED_KEY_PIECE, QUERIES = 64, MAX_HEAD = 256 };
 
-/* Queries [i0, i0 + queries) against keys [key0, key0 + PIECE). */
+typedef float tile[PIECE][QUERIES]; /* keys x queries */
+
+/* Queries [i0, i0 + queries) against keys [key0 + from, key0 + to). */
 typedef struct {
-    int64_t i0, queries, key0;
-    uint64_t allowed[QUERIES]; /* keys of the piece that each query may see */
-    int reach[QUERIES];        /* so many of the list go up to the last of these */
-    int64_t span[QUERIES];     /* so many lanes, in whole vectors, hold all of these */
-    int list[PIECE], count;    /* keys that some query may see, in order */
-    const float *k[PIECE], *v[PIECE];
+    int64_t i0, queries, key0, from, to;
+    bool open;                        /* every query may see each of these keys */
+    uint64_t sees[QUERIES];           /* keys that each query may see, from bit 0 at key0 */
+    uint64_t seen[PIECE];             /* queries that may see each key; read where not open */
+    const float *k[PIECE], *v[PIECE]; /* rows; NULL: nobody sees it */
+    const float *next[PIECE];         /* rows of keys of the piece behind it, or NULL */
 } piece;
 
-/* Lists the keys in `any`. */
-KERNEL void list_keys(const heed_attention *a, uint64_t any, piece *p) {
-    int place[PIECE];
-    p->count = 0;
-    for (uint64_t rest = any; rest; rest &= rest - 1) {
-        int j = heed_lowest_bit(rest);
-        int64_t row = heed_key_row(a, p->key0 + j);
-        place[j] = p->count;
-        p->list[p->count++] = j;
-        p->k[j] = a->k + row * a->k_stride;
-        p->v[j] = a->v + row * a->v_stride;
-    }
-    for (int64_t i = 0; i < p->queries; i++) {
-        int last = p->allowed[i] ? heed_highest_bit(p->allowed[i]) : 0;
-        p->reach[i] = p->allowed[i] ? place[last] + 1 : 0;
-        p->span[i] = p->allowed[i] ? last / LANES * LANES + LANES : 0;
+static inline int64_t fewer(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Finds the rows of the keys in `any`. */
+static inline void find_rows(const heed_attention *a, uint64_t any, piece *p) {
+    p->from = heed_lowest_bit(any);
+    p->to = heed_highest_bit(any) + 1;
+    for (int64_t j = p->from; j < p->to; j++) {
+        bool seen = any >> j & 1;
+        int64_t row = seen ? heed_key_row(a, p->key0 + j) : 0;
+        p->k[j] = seen ? a->k + row * a->k_stride : NULL;
+        p->v[j] = seen ? a->v + row * a->v_stride : NULL;
+        int64_t next = p->key0 + PIECE + j;
+        p->next[j] = next < a->keys ? a->k + heed_key_row(a, next) * a->k_stride : NULL;
     }
 }
 
 /* Finds out what the block may see of the piece; false where that is nothing. With `only_live`,
  * queries that saw no key at all, as their lse says, are left out. */
-KERNEL bool open_piece(const heed_attention *a, int64_t i0, int64_t key0, bool only_live,
-                       piece *p) {
-    uint64_t any = 0;
+static inline bool open_piece(const heed_attention *a, int64_t i0, int64_t key0, bool only_live,
+                              piece *p) {
+    uint64_t any = 0, all = ~UINT64_C(0);
     p->i0 = i0;
-    p->queries = a->queries - i0 < QUERIES ? a->queries - i0 : QUERIES;
+    p->queries = fewer(a->queries - i0, QUERIES);
     p->key0 = key0;
     for (int64_t i = 0; i < p->queries; i++) {
         bool live = !only_live || a->lse[i0 + i] != -INFINITY;
-        p->allowed[i] = live ? heed_allowed_keys(a, i0 + i, key0) : 0;
-        any |= p->allowed[i];
+        p->sees[i] = live ? heed_allowed_keys(a, i0 + i, key0) : 0;
+        any |= p->sees[i];
+        all &= p->sees[i];
     }
-    if (any) {
-        list_keys(a, any, p);
+    if (!any) {
+        return false;
     }
-    return any != 0;
+    find_rows(a, any, p);
+    p->open = all == heed_bits_between(p->from, p->to);
+    if (!p->open) {
+        memcpy(p->seen, p->sees, (size_t)p->queries * sizeof *p->seen);
+        memset(p->seen + p->queries, 0, (size_t)(PIECE - p->queries) * sizeof *p->seen);
+        heed_turn_bits(p->seen);
+    }
+    return true;
 }
 
-/* ---- Dot products ---- */
+/* ---- Forms that a product reads ---- */
 
-/* out[i][list[j]] = left_row[i] . right_row[list[j]] for LANES pairs: `rows` left rows, a constant,
- * by LANES/rows of the list, of which only `count` may be there. */
-WORD void dot_tile(const int rows, int64_t width, const float *const *left_row,
-                   const float *const *right_row, const int *list, int count, float (*out)[PIECE]) {
-    const int columns = LANES / rows;
-    const float *right[LANES];
-    vec sum[LANES];
-    for (int j = 0; j < columns; j++) {
-        right[j] = right_row[list[j < count ? j : count - 1]];
+/* Distance of rows that were copied. */
+static inline int64_t row_step(int64_t width) {
+    return (width + LANES - 1) / LANES * LANES;
+}
+
+/* Asks for a row to be brought near. */
+WORD void fetch_row(const float *row, int64_t width) {
+    for (int64_t at = 0; row && at < width; at += 2 * LANES) {
+        v_fetch(row + at);
     }
-    UNROLL
-    for (int s = 0; s < LANES; s++) {
-        sum[s] = v_zero();
+}
+
+/* Rows [from, to) of `width` numbers, row_step(width) apart; zeros for NULL. Those of `soon` are
+ * brought near. */
+KERNEL void copy_rows(const float *const *row, const float *const *soon, int64_t from, int64_t to,
+                      int64_t width, float *copy) {
+    for (int64_t l = from; l < to; l++, copy += row_step(width)) {
+        fetch_row(soon[l], width);
+        EACH(width, v_store(copy + at, row[l] ? v_get(row[l] + at, left) : v_zero()););
     }
-    EACH(width, {
-        vec x[LANES];
-        UNROLL
-        for (int i = 0; i < rows; i++) {
-            x[i] = v_get(left_row[i] + at, left);
-        }
-        UNROLL
-        for (int j = 0; j < columns; j++) {
-            vec y = v_hold(v_get(right[j] + at, left));
-            UNROLL
-            for (int i = 0; i < rows; i++) {
-                sum[i * columns + j] = v_fma(x[i], y, sum[i * columns + j]);
+}
+
+/* LANES numbers of a row, of which `left` are there. */
+WORD vec part_of_row(const float *row, int64_t at, int64_t left) {
+    return !row || left <= 0 ? v_zero() : v_get(row + at, left < LANES ? left : LANES);
+}
+
+/* The same rows as panels, (l, j) = row[from + l][j]. True where all numbers are finite. */
+KERNEL bool panel_rows(const float *const *row, const float *const *soon, int64_t from, int64_t to,
+                       int64_t width, float *panels) {
+    vec nothing = v_zero(); /* x - x is 0, or NaN */
+    for (int64_t at = 0; at < width; at += NR) {
+        for (int64_t l = from; l < to; l++, panels += NR) {
+            vec x = part_of_row(row[l], at, width - at);
+            vec y = part_of_row(row[l], at + LANES, width - at - LANES);
+            v_store(panels, x);
+            v_store(panels + LANES, y);
+            nothing = v_add(nothing, v_add(v_sub(x, x), v_sub(y, y)));
+            if (soon && soon[l]) {
+                v_fetch(soon[l] + at);
             }
         }
-    });
-    float total[LANES];
-    v_store(total, v_totals(sum));
-    bool dense = count >= columns && list[columns - 1] == list[0] + columns - 1;
-    for (int i = 0; i < rows; i++) {
-        if (dense) {
-            memcpy(out[i] + list[0], total + i * columns, (size_t)columns * sizeof *total);
-            continue;
-        }
-        for (int j = 0; j < columns && j < count; j++) {
-            out[i][list[j]] = total[i * columns + j];
-        }
+    }
+    return v_all_finite(nothing);
+}
+
+/* Queries as the columns of a product: (l, i) = scale * number l of query i. */
+KERNEL void turn_queries(int64_t queries, int64_t width, const float *q, int64_t stride,
+                         float scale, float *panels) {
+    int64_t count = heed_panels(queries, NR);
+    pack(width, queries, q, 1, stride, 0, count, panels);
+    for (int64_t at = 0; scale != 1 && at < count * NR * width; at += LANES) {
+        v_store(panels + at, v_mul(v_load(panels + at), v_set(scale)));
     }
 }
 
-/* weight[i][j] = left_row[i] . right_row[j] for the queries of the piece and each key that they may
- * see; some others are computed on the way, and are nobody's. */
-KERNEL void dots(const piece *p, int64_t width, const float *const *left_row,
-                 const float *const *right_row, float (*out)[PIECE]) {
-    enum { TOGETHER = LANES / 4 };
-    int64_t i = 0;
-    for (; i + TOGETHER <= p->queries; i += TOGETHER) {
-        int reach = 0;
-        for (int64_t q = i; q < i + TOGETHER; q++) {
-            reach = p->reach[q] > reach ? p->reach[q] : reach;
-        }
-        for (int j = 0; j < reach; j += 4) {
-            dot_tile(TOGETHER, width, left_row + i, right_row, p->list + j, reach - j, out + i);
-        }
-    }
-    for (; i < p->queries; i++) {
-        for (int j = 0; j < p->reach[i]; j += LANES) {
-            dot_tile(1, width, left_row + i, right_row, p->list + j, p->reach[i] - j, out + i);
-        }
-    }
-}
+/* ---- Products ---- */
 
-/* ---- Weighted sums ---- */
-
-/* The rows in `bits`, in order: row j at row[j], its weight at weight[j*step] of the target. */
+/* What a weighted sum of rows reads: the rows that were made into panels. */
 typedef struct {
-    uint64_t bits;
-    const float *const *row;
-    int64_t step;
-    bool fresh;
+    const float *const *row; /* `from` is the first */
+    int64_t from, to;
+    float *panels;
+    bool finite;
 } summands;
 
-/* to = fresh ? was to + now sum : to + sum. The sum is one chain over the rows, which starts from 0
- * where fresh and from `to` otherwise. */
-typedef struct {
-    const float *weight;
-    float *to;
-    float was, now; /* read where fresh */
-} sum_target;
-
-enum { SUM_TARGETS = 3, MAX_SUM_VECTORS = 12 }; /* that many targets share the load of a row */
-
-/* A tile: columns [at, at + vectors*LANES) of the targets, or `left` < LANES columns of one vector;
- * sum[q*vectors + x] is vector x of target q. */
-typedef struct {
-    int targets, vectors;
-    int64_t at, left;
-} sum_shape;
-
-/* Adds the rows of a run of `run` neighbours, from row j on. */
-WORD void sum_run(const sum_shape c, const summands *s, const sum_target *t, int j, int run,
-                  vec *sum) {
-    const float *weight[SUM_TARGETS];
-    UNROLL
-    for (int q = 0; q < c.targets; q++) {
-        weight[q] = t[q].weight + j * s->step;
-    }
-    for (const float *const *row = s->row + j; run > 0; run--, row++) {
-        vec w[SUM_TARGETS];
-        UNROLL
-        for (int q = 0; q < c.targets; q++) {
-            w[q] = v_set(*weight[q]);
-            weight[q] += s->step;
-        }
-        UNROLL
-        for (int x = 0; x < c.vectors; x++) {
-            vec y = v_hold(v_get(*row + c.at + x * LANES, c.left));
-            UNROLL
-            for (int q = 0; q < c.targets; q++) {
-                sum[q * c.vectors + x] = v_fma(w[q], y, sum[q * c.vectors + x]);
-            }
-        }
-    }
+KERNEL summands summands_of(const float *const *row, const float *const *soon, int64_t from,
+                            int64_t to, int64_t width, float *panels) {
+    return (summands){row, from, to, panels, panel_rows(row, soon, from, to, width, panels)};
 }
 
-WORD void sum_to_targets(const sum_shape c, const summands *s, const sum_target *t,
-                         const vec *sum) {
-    UNROLL
-    for (int q = 0; q < c.targets; q++) {
-        UNROLL
-        for (int x = 0; x < c.vectors; x++) {
-            float *to = t[q].to + c.at + x * LANES;
-            vec y = sum[q * c.vectors + x];
-            if (s->fresh) {
-                y = v_fma(v_get(to, c.left), v_set(t[q].was), v_mul(y, v_set(t[q].now)));
-            }
-            v_put(to, c.left, y);
-        }
+/* Row r of a product alone, without the rows of B that are not in `bits`. */
+KERNEL void sum_alone(const heed_gemm *g, const summands *s, int64_t r, uint64_t bits) {
+    const float *mine[PIECE];
+    for (int64_t l = s->from; l < s->to; l++) {
+        mine[l] = bits >> l & 1 ? s->row[l] : NULL;
     }
+    panel_rows(mine, NULL, s->from, s->to, g->n, s->panels);
+    heed_gemm one = *g;
+    one.m = 1;
+    one.a += r * g->a_row;
+    one.c += r * g->ldc;
+    gemm(&one);
 }
 
-WORD void sum_tile(const sum_shape c, const summands *s, const sum_target *t) {
-    vec sum[MAX_SUM_VECTORS];
-    UNROLL
-    for (int q = 0; q < c.targets; q++) {
-        UNROLL
-        for (int x = 0; x < c.vectors; x++) {
-            sum[q * c.vectors + x] =
-                s->fresh ? v_zero() : v_get(t[q].to + c.at + x * LANES, c.left);
-        }
+/* C = (accumulate ? C : 0) + A B, where row r of C sees the rows of B in bits[r] alone: where not
+ * open, A has zeros for the others. */
+KERNEL void sum_rows(heed_gemm *g, const summands *s, bool open, const uint64_t *bits) {
+    g->k = s->to - s->from;
+    g->packed = s->panels;
+    if (open || s->finite) {
+        gemm(g);
+        return;
     }
-    for (uint64_t rest = s->bits; rest;) {
-        int j = heed_lowest_bit(rest);
-        uint64_t ended = ~(rest >> j);
-        int run = ended ? heed_lowest_bit(ended) : PIECE;
-        rest &= ~heed_bits_between(j, j + run);
-        sum_run(c, s, t, j, run, sum);
+    for (int64_t r = 0; r < g->m; r++) {
+        sum_alone(g, s, r, bits[r]);
     }
-    sum_to_targets(c, s, t, sum);
+    panel_rows(s->row, NULL, s->from, s->to, g->n, s->panels);
 }
 
-WORD void sum_columns(const int targets, int64_t columns, const summands *s, const sum_target *t) {
-    int64_t at = 0;
-    for (; targets == 1 && at + 8 * LANES <= columns; at += 8 * LANES) {
-        sum_tile((sum_shape){1, 8, at, LANES}, s, t);
-    }
-    for (; at + 4 * LANES <= columns; at += 4 * LANES) {
-        sum_tile((sum_shape){targets, 4, at, LANES}, s, t);
-    }
-    for (; at + LANES <= columns; at += LANES) {
-        sum_tile((sum_shape){targets, 1, at, LANES}, s, t);
-    }
-    if (at < columns) {
-        sum_tile((sum_shape){targets, 1, at, columns - at}, s, t);
-    }
-}
-
-KERNEL void sum_for_one(int64_t columns, const summands *s, const sum_target *t) {
-    sum_columns(1, columns, s, t);
-}
-KERNEL void sum_for_two(int64_t columns, const summands *s, const sum_target *t) {
-    sum_columns(2, columns, s, t);
-}
-KERNEL void sum_for_three(int64_t columns, const summands *s, const sum_target *t) {
-    sum_columns(3, columns, s, t);
-}
-
-/* `targets` targets, at most SUM_TARGETS, with the same rows. */
-static inline void sum_rows(int64_t columns, const summands *s, const sum_target *t, int targets) {
-    if (targets == 1) {
-        sum_for_one(columns, s, t);
-    } else if (targets == 2) {
-        sum_for_two(columns, s, t);
-    } else {
-        sum_for_three(columns, s, t);
-    }
+/* s[j][i] = column i . row j: columns of turn_queries, rows of copy_rows from p->from on. */
+KERNEL void dots(const piece *p, int64_t width, const float *rows, const float *columns, tile s) {
+    int64_t panels = heed_panels(p->queries, NR);
+    gemm(&(heed_gemm){.m = p->to - p->from,
+                      .n = panels * NR,
+                      .k = width,
+                      .a = rows,
+                      .a_row = row_step(width),
+                      .a_col = 1,
+                      .packed = columns,
+                      .panel1 = panels,
+                      .c = s[p->from],
+                      .ldc = QUERIES});
 }
 
 /* ---- Scores ---- */
 
-/* Bias of query i for the keys of the list; others keep what they hold. */
-static inline void gather_bias(const heed_attention *a, const piece *p, int64_t i,
-                               float bias[PIECE]) {
-    for (int c = 0; c < p->count; c++) {
-        int j = p->list[c];
-        bias[j] = heed_bias_of(a, p->i0 + i, p->key0 + j);
-    }
-}
-
-/* Dot products of query i to capped scores, in place; how these grow goes to slope, or NULL. */
-KERNEL void cap_row(const heed_attention *a, const piece *p, int64_t i, float *score,
-                    float *slope) {
-    vec factor = v_set(a->scale), cap = v_set(a->cap), one = v_set(1.0f);
-    for (int64_t at = 0; at < p->span[i]; at += LANES) {
-        vec t = v_tanh(v_div(v_mul(v_load(score + at), factor), cap));
-        v_store(score + at, v_mul(cap, t));
-        if (slope) {
-            v_store(slope + at, v_fnma(t, t, one));
+/* Value where a query may not see a key. */
+KERNEL void mask_tile(const piece *p, float value, tile t) {
+    vec masked = v_set(value);
+    for (int64_t j = p->from; j < p->to; j++) {
+        for (int64_t x = 0; x < p->queries; x += LANES) {
+            v_store(t[j] + x, v_if_bit(p->seen[j] >> x, v_load(t[j] + x), masked));
         }
     }
 }
 
-/* What query i keeps of the weights in dropout: 0 or keep_scale; 1 where there is none. */
-static inline void gather_kept(const heed_attention *a, const piece *p, int64_t i,
-                               uint8_t kept[PIECE]) {
-    int64_t n = a->keys - p->key0 < PIECE ? a->keys - p->key0 : PIECE;
-    memcpy(kept, a->keep + (p->i0 + i) * a->keep_stride + p->key0, (size_t)n);
+/* Scores to capped ones; how these grow goes to slope, or NULL. */
+KERNEL void cap_tile(const piece *p, float size, tile s, tile slope) {
+    vec cap = v_set(size), one = v_set(1.0f);
+    for (int64_t j = p->from; j < p->to; j++) {
+        for (int64_t x = 0; x < p->queries; x += LANES) {
+            vec t = v_tanh(v_div(v_load(s[j] + x), cap));
+            v_store(s[j] + x, v_mul(cap, t));
+            if (slope) {
+                v_store(slope[j] + x, v_fnma(t, t, one));
+            }
+        }
+    }
+}
+
+static inline bool follow_each_other(const int32_t *position, int64_t n) {
+    for (int64_t i = 1; i < n; i++) {
+        if ((int64_t)position[i] - position[i - 1] != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Biases of the piece: that of query i and key j at at[j * step + i]. Where positions follow each
+ * other, keys share one line of them, each one place further on. */
+typedef struct {
+    const float *at;
+    int64_t step;
+    float number[PIECE * QUERIES];
+} biases;
+
+static inline void fill_biases(const heed_attention *a, const piece *p, biases *b) {
+    const int32_t *k_pos = a->k_pos + p->key0, *q_pos = a->q_pos + p->i0;
+    if (!follow_each_other(k_pos + p->from, p->to - p->from) ||
+        !follow_each_other(q_pos, p->queries)) {
+        for (int64_t j = p->from; j < p->to; j++) {
+            for (int64_t i = 0; i < p->queries; i++) {
+                b->number[j * QUERIES + i] = heed_bias_of(a, p->i0 + i, p->key0 + j);
+            }
+        }
+        b->at = b->number;
+        b->step = QUERIES;
+        return;
+    }
+    b->at = b->number + PIECE - 1;
+    b->step = -1;
+    memset(b->number, 0, (PIECE + QUERIES) * sizeof *b->number);
+    for (int64_t j = p->from; j < p->to; j++) {
+        b->number[PIECE - 1 - j] = heed_bias_of(a, p->i0, p->key0 + j);
+    }
+    for (int64_t i = 0; i < p->queries; i++) {
+        b->number[PIECE - 1 - p->from + i] = heed_bias_of(a, p->i0 + i, p->key0 + p->from);
+    }
+}
+
+KERNEL void add_biases(const heed_attention *a, const piece *p, tile s) {
+    biases b;
+    fill_biases(a, p, &b);
+    for (int64_t j = p->from; j < p->to; j++) {
+        for (int64_t x = 0; x < p->queries; x += LANES) {
+            v_store(s[j] + x, v_add(v_load(s[j] + x), v_load(b.at + j * b.step + x)));
+        }
+    }
+}
+
+/* Scaled dot products to scores, -infinity where not allowed, in place. */
+static inline void finish_scores(const heed_attention *a, const piece *p, tile s, tile slope) {
+    if (a->cap != 0) {
+        cap_tile(p, a->cap, s, slope);
+    }
+    if (heed_has_bias(a)) {
+        add_biases(a, p, s);
+    }
+    if (!p->open) {
+        mask_tile(p, -INFINITY, s);
+    }
+}
+
+/* kept[j]: the queries that keep the weight of key j in dropout. */
+static inline void find_kept(const heed_attention *a, const piece *p, uint64_t kept[PIECE]) {
+    memset(kept, 0, PIECE * sizeof *kept);
+    int64_t n = fewer(a->keys - p->key0, PIECE);
+    for (int64_t i = 0; i < p->queries; i++) {
+        kept[i] = heed_bits_of_bytes(a->keep + (p->i0 + i) * a->keep_stride + p->key0, n);
+    }
+    heed_turn_bits(kept);
 }
 
 #endif

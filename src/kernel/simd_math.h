@@ -11,9 +11,32 @@
 
 #include <math.h>
 
+/* An x whose e^x is what that of x is, with 2^n in reach of v_power; NaN stays NaN. */
+WORD vec v_power_argument(vec x) {
+#ifdef HEED_VEC_SCALES
+    return v_min(v_set(128.0f), v_max(v_set(-160.0f), x));
+#else
+    return x;
+#endif
+}
+
+/* p 2^n, the end of e^x; n stands in the low bits of t too. */
+WORD vec v_power(vec p, vec n, vec t, vec x) {
+#ifdef HEED_VEC_SCALES
+    (void)t, (void)x;
+    return v_scale(p, n);
+#else
+    (void)n;
+    p = v_scale_by_low_bits(p, t);
+    p = v_if_less(x, v_set(0x1.62e43p+6f), p, v_add(x, v_set(INFINITY))); /* infinity, or NaN */
+    return v_if_less(x, v_set(-0x1.5d589ep+6f), v_zero(), p);
+#endif
+}
+
 /* e^x = 2^n e^r, n = round(x / ln 2), e^r = 1 + r + r^2 P(r); coefficients by
  * tools/fit_kernels.py. */
 WORD vec v_exp(vec x) {
+    x = v_power_argument(x);
     vec round = v_set(12582912.0f); /* 1.5 * 2^23 */
     vec t = v_fma(x, v_set(0x1.715476p+0f), round), n = v_sub(t, round);
     vec r = v_fnma(n, v_set(0x1.0bfbe8p-15f), v_fnma(n, v_set(0x1.62ep-1f), x));
@@ -21,9 +44,7 @@ WORD vec v_exp(vec x) {
     p = v_fma(p, r, v_set(0x1.5558f4p-5f));
     p = v_fma(p, r, v_set(0x1.55549p-3f));
     p = v_fma(p, r, v_set(0x1.fffffcp-2f));
-    p = v_scale_by_low_bits(v_add(v_fma(p, v_mul(r, r), r), v_set(1.0f)), t);
-    p = v_if_less(x, v_set(0x1.62e43p+6f), p, v_add(x, v_set(INFINITY))); /* infinity, or NaN */
-    return v_if_less(x, v_set(-0x1.5d589ep+6f), v_zero(), p);
+    return v_power(v_add(v_fma(p, v_mul(r, r), r), v_set(1.0f)), n, t, x);
 }
 
 WORD float exp_one(float x) {

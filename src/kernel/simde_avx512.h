@@ -5,6 +5,7 @@
 #define HEED_KERNEL_SIMDE_AVX512_H
 #ifdef HEED_SIMDE
 
+#include <math.h>
 #include <simde/x86/avx512.h>
 #include <simde/x86/f16c.h>
 
@@ -39,6 +40,19 @@ static inline __m256i heed_512_bf16(__m512 x) {
         0xd8);
 }
 #define _mm512_cvtneps_pbh(x) heed_512_bf16(x)
+
+/* a 2^n for whole n, also where 2^n alone is no float. */
+static inline __m512 heed_512_scale(__m512 a, __m512 n) {
+    float x[16], y[16];
+    _mm512_storeu_ps(x, a);
+    _mm512_storeu_ps(y, n);
+    for (int i = 0; i < 16; i++) {
+        x[i] = y[i] == y[i] ? ldexpf(x[i], (int)y[i]) : y[i];
+    }
+    return _mm512_loadu_ps(x);
+}
+#undef _mm512_scalef_ps
+#define _mm512_scalef_ps(a, n) heed_512_scale(a, n)
 
 #endif
 #endif

@@ -173,10 +173,10 @@ WORD bool v_all_finite(vec x) { /* x - x is 0, or NaN */
     vec zero = _mm512_sub_ps(x, x);
     return _mm512_cmp_ps_mask(zero, zero, _CMP_UNORD_Q) == 0;
 }
-/* p 2^n where n stands in the low bits of t: added to the exponent. */
-WORD vec v_scale_by_low_bits(vec p, vec t) {
-    ints n = _mm512_slli_epi32(_mm512_castps_si512(t), 23);
-    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), n));
+/* p 2^n for a whole n, rounded where that is no normal number. */
+#define HEED_VEC_SCALES
+WORD vec v_scale(vec p, vec n) {
+    return _mm512_scalef_ps(p, n);
 }
 
 /* ---- Across lanes: one fixed tree ---- */
