@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum { DEPTH = 256, TILES = TILE_ROWS > 6 ? 4 : 8, HEIGHT = TILES * TILE_ROWS };
-enum { MAX_PANELS = 4, MAX_SUMS = 2 * TILE_ROWS };
+enum { MAX_PANELS = 2, FEW_ROWS = 3, MAX_SUMS = 2 * TILE_ROWS };
 _Static_assert(TILE_ROWS <= LANES, "copy_block copies one vector for each tile and l");
 enum { COPY_PANELS = 4, AHEAD = 32 }; /* AHEAD: rows of l that are fetched meanwhile */
 
@@ -108,7 +108,7 @@ WORD void run_tile(const heed_panel_kind kind, const int rows, const int vectors
     TILE_OF(HEED_PANELS_BF16, bf16, rows, panels)                                                  \
     TILE_OF(HEED_PANELS_F16, f16, rows, panels)
 /* clang-format off */
-TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(1, 4) TILE(2, 2) TILE(3, 2)
+TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(2, 2) TILE(3, 2)
 #if TILE_ROWS > 6
 TILE(7, 1) TILE(8, 1) TILE(9, 1) TILE(10, 1) TILE(11, 1) TILE(12, 1) TILE(13, 1) TILE(14, 1)
 #define MORE_TILES(kind)                                                                           \
@@ -119,16 +119,16 @@ TILE(7, 1) TILE(8, 1) TILE(9, 1) TILE(10, 1) TILE(11, 1) TILE(12, 1) TILE(13, 1)
 #endif
 #define NARROW_TILES(kind)                                                                         \
     {NULL, kind##_1x1, kind##_2x1, kind##_3x1, kind##_4x1, kind##_5x1, kind##_6x1, MORE_TILES(kind)}
-#define WIDE_TILES(kind) {NULL, kind##_1x4, kind##_2x2, kind##_3x2}
+#define WIDE_TILES(kind) {NULL, NULL, kind##_2x2, kind##_3x2}
     /* clang-format on */
 
     /* By the kind of panels and the number of rows: by one panel, and by as many panels as keep the
  * multipliers busy in spite of their latency. */
     static void (*const NARROW[3][TILE_ROWS + 1])(const tile_task *) = {
         NARROW_TILES(real), NARROW_TILES(bf16), NARROW_TILES(f16)};
-static void (*const WIDE[3][4])(const tile_task *) = {WIDE_TILES(real), WIDE_TILES(bf16),
-                                                      WIDE_TILES(f16)};
-static const int WIDE_PANELS[4] = {0, 4, 2, 2};
+static void (*const WIDE[3][FEW_ROWS + 1])(const tile_task *) = {WIDE_TILES(real), WIDE_TILES(bf16),
+                                                                 WIDE_TILES(f16)};
+static const int WIDE_PANELS[FEW_ROWS + 1] = {0, 1, 2, 2};
 
 /* A tile of the last panel, some of whose columns are not there. */
 KERNEL void edge_tile(heed_panel_kind kind, int64_t rows, int64_t columns, const tile_task *t) {
@@ -160,7 +160,7 @@ KERNEL int64_t one_tile(const block *k, int64_t tile, int64_t p, int panels) {
     int64_t i = tile_start(k, tile), next = tile_start(k, tile + 1), rows = next - i;
     const int64_t row = NR * size_of_kind(g->kind);
     const char *b = (const char *)g->packed + (p * g->k + k->l0) * row;
-    bool more = panels == 1 && next == k->rows && p + 1 < g->panel1;
+    bool more = k->rows > FEW_ROWS && panels == 1 && next == k->rows && p + 1 < g->panel1;
     tile_task t = {
         .depth = k->depth,
         .a = k->copy ? k->copy + tile * k->depth * LANES
@@ -188,7 +188,7 @@ KERNEL int64_t one_tile(const block *k, int64_t tile, int64_t p, int panels) {
 /* The rows of a block by all panels; a panel's part of B is read while it is in the first cache. */
 KERNEL void one_block(const block *k) {
     int64_t whole = k->g->n / NR, end = k->g->panel1;
-    int most = k->rows < 4 ? WIDE_PANELS[k->rows] : 1, step = 1;
+    int most = k->rows <= FEW_ROWS ? WIDE_PANELS[k->rows] : 1, step = 1;
     for (int64_t p = k->g->panel0; p < end; p += step) {
         step = p + most <= (whole < end ? whole : end) ? most : 1;
         for (int64_t tile = 0, i = 0; i < k->rows; tile++) {

@@ -17,7 +17,8 @@ enum {
     FEW_TILES = 2,       /* the least rows of a task then */
     EVEN = 4,            /* few blocks of rows are a multiple of it, to be shared evenly */
     FEW_ROWS = 16,       /* below this B is the traffic */
-    FEW_NUMBERS = 32768, /* of B in a task with few rows */
+    FEW_BYTES = 1 << 18, /* of B in a task with few rows */
+    FEW_TASKS = 8,       /* the least of them, to be shared evenly */
     TASKS = 32,          /* enough to share evenly */
     TASK_WORK = 1 << 19, /* multiply-adds below which a task is not cut further */
     SMALL = 1 << 15,     /* multiply-adds that one thread does sooner than two */
@@ -131,7 +132,8 @@ static int64_t group_of(const heed_gemm *g, int64_t nr, int64_t panels, int64_t 
                         int64_t blocks) {
     int64_t k = heed_max(g->k, 1);
     if (g->m <= FEW_ROWS) {
-        return heed_max(1, FEW_NUMBERS / (k * nr));
+        int64_t most = heed_min(FEW_BYTES / (k * nr * number_bytes(g->kind)), panels / FEW_TASKS);
+        return heed_max(1, most);
     }
     int64_t group = heed_max(1, COLS / nr);
     while (group > 1 && blocks * heed_panels(panels, group) < TASKS &&
