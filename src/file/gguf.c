@@ -256,8 +256,10 @@ heed_gguf *heed_gguf_from_bytes(const heed_host *host, const char *label, const 
 
 heed_gguf *heed_gguf_open_part(const heed_host *host, const char *path, heed_error *err) {
     heed_gguf *g = new_gguf(host, err);
-    if (g && heed_map_file(&g->file, path, err))
+    if (g && heed_map_file(&g->file, path, err)) {
+        g->tensors->mapped = true;
         return filled(g, path, g->file.data, g->file.n, err);
+    }
     heed_gguf_free(g);
     return NULL;
 }

@@ -86,6 +86,7 @@ bool heed_tensors_add_file(heed_tensors *t, const char *path, heed_error *err) {
     if (!heed_map_file(file, path, err))
         return false;
     t->files++;
+    t->mapped = true;
     return heed_tensors_parse_any(t, path, file->data, file->n, err);
 }
 
@@ -163,7 +164,7 @@ const char *heed_tensors_format(const heed_tensors *t) {
 }
 
 bool heed_tensors_mapped(const heed_tensors *t) {
-    return t->files > 0;
+    return t->mapped;
 }
 
 int64_t heed_tensors_count(const heed_tensors *t) {

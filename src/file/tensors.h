@@ -23,6 +23,7 @@ struct heed_tensors {
     heed_mapped *file;
     size_t file_cap;
     int64_t files;
+    bool mapped; /* data lies in files, also those of a heed_gguf */
     heed_region texts;
 };
 
