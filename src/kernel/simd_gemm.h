@@ -15,10 +15,11 @@
 
 #include <string.h>
 
-enum { DEPTH = 256, TILES = TILE_ROWS > 6 ? 4 : 8, HEIGHT = TILES * TILE_ROWS };
+enum { DEPTH = 256, TILES = 8, HEIGHT = TILES * TILE_ROWS };
 enum { MAX_PANELS = 2, FEW_ROWS = 3, MAX_SUMS = 2 * TILE_ROWS };
 _Static_assert(TILE_ROWS <= LANES, "copy_block copies one vector for each tile and l");
-enum { COPY_PANELS = 4, AHEAD = 32 }; /* AHEAD: rows of l that are fetched meanwhile */
+enum { COPIED = DEPTH * TILE_ROWS + LANES }; /* numbers of a tile that are copied */
+enum { COPY_PANELS = 4, AHEAD = 32 };        /* AHEAD: rows of l that are fetched meanwhile */
 
 /* A block of l, and of rows of A and C. */
 typedef struct {
@@ -26,7 +27,8 @@ typedef struct {
     int64_t l0, depth;    /* l0 <= l < l0 + depth */
     int64_t i0, rows;     /* i0 <= i < i0 + rows */
     int64_t each, longer; /* rows of a tile; the first `longer` tiles have one more */
-    const float *copy; /* of A, or NULL: element (r, l) of tile t at (t * depth + l) * LANES + r */
+    const float
+        *copy; /* of A, or NULL: element (r, l) of tile t at t * COPIED + l * TILE_ROWS + r */
 } block;
 
 typedef struct {
@@ -110,10 +112,8 @@ WORD void run_tile(const heed_panel_kind kind, const int rows, const int vectors
 /* clang-format off */
 TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(2, 2) TILE(3, 2)
 #if TILE_ROWS > 6
-TILE(7, 1) TILE(8, 1) TILE(9, 1) TILE(10, 1) TILE(11, 1) TILE(12, 1) TILE(13, 1) TILE(14, 1)
-#define MORE_TILES(kind)                                                                           \
-    kind##_7x1, kind##_8x1, kind##_9x1, kind##_10x1, kind##_11x1, kind##_12x1, kind##_13x1,        \
-    kind##_14x1
+TILE(7, 1) TILE(8, 1)
+#define MORE_TILES(kind) kind##_7x1, kind##_8x1
 #else
 #define MORE_TILES(kind)
 #endif
@@ -160,13 +160,12 @@ KERNEL int64_t one_tile(const block *k, int64_t tile, int64_t p, int panels) {
     int64_t i = tile_start(k, tile), next = tile_start(k, tile + 1), rows = next - i;
     const int64_t row = NR * size_of_kind(g->kind);
     const char *b = (const char *)g->packed + (p * g->k + k->l0) * row;
-    bool more = k->rows > FEW_ROWS && panels == 1 && next == k->rows && p + 1 < g->panel1;
+    bool more = k->rows > FEW_ROWS && panels == 1 && next == k->rows && (p + 1) * NR < g->n;
     tile_task t = {
         .depth = k->depth,
-        .a = k->copy ? k->copy + tile * k->depth * LANES
-                     : g->a + (k->i0 + i) * g->a_row + k->l0 * g->a_col,
+        .a = k->copy ? k->copy + tile * COPIED : g->a + (k->i0 + i) * g->a_row + k->l0 * g->a_col,
         .a_row = k->copy ? 1 : g->a_row,
-        .a_col = k->copy ? LANES : g->a_col,
+        .a_col = k->copy ? TILE_ROWS : g->a_col,
         .b = b,
         .b_panel = g->k * row,
         .soon = more ? b + g->k * row : b,
@@ -207,7 +206,7 @@ KERNEL void copy_block(block *k, float *to) {
             int64_t there = g->m - k->i0 - i;
             v_fetch(soon + i);
             vec x = v_get(a + i, there < LANES ? there : LANES);
-            v_store(to + (tile * k->depth + l) * LANES, x);
+            v_store(to + tile * COPIED + l * TILE_ROWS, x); /* the next l takes what is more */
             i = tile_start(k, tile + 1);
         }
     }
@@ -220,20 +219,14 @@ static inline bool needs_copy(const heed_gemm *g) {
            g->panel1 - g->panel0 >= COPY_PANELS;
 }
 
-/* Rows of a tile: fewer than registers hold where their distance is such that they would push each
- * other out of the first cache, which has eight places or a few more for each of them. */
-static inline int64_t most_rows(const heed_gemm *g) {
-    return TILE_ROWS > 8 && g->a_row % 512 == 0 ? 8 : TILE_ROWS;
-}
-
 KERNEL void gemm(const heed_gemm *g) {
-    float copy[TILES * DEPTH * LANES];
+    float copy[TILES * COPIED];
     int64_t blocks = g->k > DEPTH ? (g->k + DEPTH - 1) / DEPTH : 1;
     for (int64_t n = 0; n < blocks; n++) { /* once for k = 0 too: C becomes 0 or stays, + bias */
         int64_t l0 = n * g->k / blocks, depth = (n + 1) * g->k / blocks - l0;
         for (int64_t i0 = 0; i0 < g->m; i0 += HEIGHT) {
             int64_t rows = g->m - i0 < HEIGHT ? g->m - i0 : HEIGHT;
-            int64_t tiles = (rows + most_rows(g) - 1) / most_rows(g);
+            int64_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS;
             block k = {g, l0, depth, i0, rows, rows / tiles, rows % tiles, NULL};
             if (needs_copy(g)) {
                 copy_block(&k, copy);
