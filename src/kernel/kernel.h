@@ -118,10 +118,11 @@ enum { HEED_KEY_PIECE = 64 }; /* keys are reduced in pieces [64 i, 64 i + 64) of
  *
  * Allowed: begin[i] <= j < end[i], and mask[i*mask_stride + j] != 0 where there is a mask. Keys and
  * values that are not allowed are never read (a NaN there changes nothing). No allowed key: out_i =
- * 0, lse_i = -inf, weights 0, all gradients 0. Each piece has its own maximum; pieces merge in
- * order of position, so a query gives the same bits whatever other queries, and keys beyond its
- * own, are in the call, and whether or not lse and weights are wanted. Source: Vaswani et al. 2017
- * eq. 1; Milakov and Gimelshein 2018 (merge); Dao et al. 2022, alg. 4. */
+ * 0, lse_i = -inf, weights 0, all gradients 0. Pieces follow in order of
+ * position; one that raises the maximum first scales what was summed. So a query gives the same
+ * bits whatever other queries, and keys beyond its own, are in the call, and whether or not lse and
+ * weights are wanted. Source: Vaswani et al. 2017 eq. 1; Milakov and Gimelshein 2018 (merge); Dao
+ * et al. 2022, alg. 4. */
 typedef struct {
     int64_t queries, keys;
     int64_t width, value_width; /* of a query and a key; of a value */

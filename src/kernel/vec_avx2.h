@@ -53,11 +53,6 @@ WORD void v_put(float *p, int64_t n, vec x) {
         _mm256_maskstore_ps(p, first_lanes(n), x);
     }
 }
-/* 8 bytes of 0 or 1 as numbers. */
-WORD vec v_load_bytes(const uint8_t *p) {
-    return _mm256_cvtepi32_ps(
-        _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p)));
-}
 
 /* LANES numbers of binary16; of bfloat16, the upper halves of floats. */
 WORD vec v_load_halves(const void *p) {
@@ -164,12 +159,6 @@ WORD vec v_half_sums(vec a, vec b) {
 /* Sums of neighbours of a, then of b, in each half. */
 WORD vec v_pair_sums(vec a, vec b) {
     return _mm256_add_ps(_mm256_shuffle_ps(a, b, 0x88), _mm256_shuffle_ps(a, b, 0xdd));
-}
-/* Lane i of the result is the sum of the lanes of x[i]. */
-WORD vec v_totals(const vec x[LANES]) {
-    vec a = v_pair_sums(v_half_sums(x[0], x[1]), v_half_sums(x[2], x[3]));
-    vec b = v_pair_sums(v_half_sums(x[4], x[5]), v_half_sums(x[6], x[7]));
-    return _mm256_add_ps(_mm256_blend_ps(a, b, 0xf0), _mm256_permute2f128_ps(a, b, 0x21));
 }
 /* The same tree for one. */
 WORD float v_total(vec x) {

@@ -75,13 +75,6 @@ WORD void v_put(float *p, int64_t n, vec x) {
     _mm256_maskstore_ps(p, first_lanes(n, 0), v_low(x));
     _mm256_maskstore_ps(p + 8, first_lanes(n, 8), v_high(x));
 }
-/* LANES bytes of 0 or 1 as numbers. */
-WORD vec v_load_bytes(const uint8_t *p) {
-    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
-    __m256i low = _mm256_cvtepu8_epi32(bytes),
-            high = _mm256_cvtepu8_epi32(_mm_srli_si128(bytes, 8));
-    return v_join(_mm256_cvtepi32_ps(low), _mm256_cvtepi32_ps(high));
-}
 
 /* LANES numbers of binary16; of bfloat16, the upper halves of floats. */
 WORD vec v_load_halves(const void *p) {
@@ -194,20 +187,6 @@ WORD vec v_low_pairs(vec a, vec b) { /* a0 a1 b0 b1 of each quarter */
 }
 WORD vec v_high_pairs(vec a, vec b) {
     return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
-}
-/* In each quarter, the sums of the four lanes of x[0], x[1], x[2], x[3]. */
-WORD vec v_quarter_sums(const vec x[4]) {
-    vec a = v_add(_mm512_unpacklo_ps(x[0], x[1]), _mm512_unpackhi_ps(x[0], x[1]));
-    vec b = v_add(_mm512_unpacklo_ps(x[2], x[3]), _mm512_unpackhi_ps(x[2], x[3]));
-    return v_add(v_low_pairs(a, b), v_high_pairs(a, b));
-}
-/* Lane i of the result is the sum of the lanes of x[i]. */
-WORD vec v_totals(const vec x[LANES]) {
-    vec a = v_quarter_sums(x), b = v_quarter_sums(x + 4), c = v_quarter_sums(x + 8),
-        d = v_quarter_sums(x + 12);
-    vec ab = v_add(v_quarters(a, b, 0, 1, 4, 5), v_quarters(a, b, 2, 3, 6, 7));
-    vec cd = v_add(v_quarters(c, d, 0, 1, 4, 5), v_quarters(c, d, 2, 3, 6, 7));
-    return v_add(v_quarters(ab, cd, 0, 2, 4, 6), v_quarters(ab, cd, 1, 3, 5, 7));
 }
 WORD float v_total(vec x) {
     __m256 half = _mm256_add_ps(v_low(x), v_high(x));

@@ -91,11 +91,6 @@ WORD void v_put(float *p, int64_t n, vec x) {
         put_half(p + HALF, n - HALF, x.high);
     }
 }
-/* 8 bytes of 0 or 1 as numbers. */
-WORD vec v_load_bytes(const uint8_t *p) {
-    uint16x8_t x = vmovl_u8(vld1_u8(p));
-    return (vec){vcvtq_f32_u32(vmovl_u16(vget_low_u16(x))), vcvtq_f32_u32(vmovl_high_u16(x))};
-}
 
 /* LANES numbers of binary16; of bfloat16, the upper halves of floats. Any address will do. */
 WORD vec v_load_halves(const void *p) {
@@ -204,16 +199,6 @@ WORD vec v_scale_by_low_bits(vec p, vec t) {
 
 /* ---- Across lanes: one fixed tree ---- */
 
-/* Sums of the lanes of x[0], x[1], x[2], x[3]. */
-WORD float32x4_t four_totals(const vec x[HALF]) {
-    float32x4_t a = vaddq_f32(x[0].low, x[0].high), b = vaddq_f32(x[1].low, x[1].high);
-    float32x4_t c = vaddq_f32(x[2].low, x[2].high), d = vaddq_f32(x[3].low, x[3].high);
-    return vpaddq_f32(vpaddq_f32(a, b), vpaddq_f32(c, d));
-}
-/* Lane i of the result is the sum of the lanes of x[i]. */
-WORD vec v_totals(const vec x[LANES]) {
-    return (vec){four_totals(x), four_totals(x + HALF)};
-}
 /* The same tree for one. */
 WORD float v_total(vec x) {
     float32x4_t a = vaddq_f32(x.low, x.high);

@@ -11,7 +11,7 @@
 /* A weight below the smallest normal number may come out as 0, in its piece or in the merge. */
 #define FLOOR 0x1p-124
 
-enum { MAX_KEYS = 200, MAX_QUERIES = 40, MAX_WIDTH = 80, ROWS = 256 };
+enum { MAX_KEYS = 200, MAX_QUERIES = 40, MAX_WIDTH = 264, ROWS = 256 };
 
 typedef struct {
     int64_t queries, keys, width, value_width;
@@ -337,7 +337,8 @@ static void check_back(const heed_kernels *set, const heed_attention *a) {
 }
 
 static setup random_setup(dice *d) {
-    static const int64_t WIDTHS[] = {1, 2, 5, 8, 15, 16, 24, 31, 32, 33, 40, 63, 64, 65, 72, 80};
+    static const int64_t WIDTHS[] = {1,  2,  5,  8,  15, 16, 24,  31,  32, 33,
+                                     40, 63, 64, 65, 72, 80, 128, 256, 264};
     enum { COUNT = sizeof WIDTHS / sizeof WIDTHS[0] };
     setup s = {.queries = roll_below(d, MAX_QUERIES + 1),
                .width = WIDTHS[roll_below(d, COUNT)],

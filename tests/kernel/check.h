@@ -16,7 +16,7 @@
 
 #include "support.h"
 
-enum { CHECK_MAX = 4096, CHECK_WALL = 64 };
+enum { CHECK_MAX = 4096, WALLED_MAX = 3 * CHECK_MAX, CHECK_WALL = 64 };
 
 #define U 0x1p-24 /* half a unit in the last place of float, relative */
 
@@ -61,7 +61,7 @@ static inline float hostile(dice *d, int kind) {
 /* ---- Walled buffers ---- */
 
 typedef struct {
-    float cell[CHECK_WALL + CHECK_MAX + 2 * CHECK_WALL];
+    float cell[CHECK_WALL + WALLED_MAX + 2 * CHECK_WALL];
     int64_t n;
     float *p; /* n numbers, NaN on both sides */
 } walled;
@@ -74,7 +74,7 @@ static inline float wall_value(void) {
 }
 
 static inline float *walled_make(walled *w, int64_t n, int shift) {
-    assert_in_range(n, 0, CHECK_MAX);
+    assert_in_range(n, 0, WALLED_MAX);
     for (size_t i = 0; i < sizeof w->cell / sizeof w->cell[0]; i++) {
         w->cell[i] = wall_value();
     }
