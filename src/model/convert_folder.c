@@ -112,17 +112,11 @@ static bool save_settings(heed_conversion *c, heed_error *err) {
 
 static bool describe(const heed_conversion *c, heed_region *region, heed_weight_entry *e,
                      heed_convert_item *item, heed_tensor *t, heed_error *err) {
-    char name[NAME];
     /* As in the folder that it comes from, whose names and shapes may be older ones. */
     const heed_model *called = c->from->names == c->from->family->weights ? c->from : c->to;
-    if (!heed_model_weight_name(called, e->name, name, sizeof name))
-        return heed_fail(err, HEED_NAME, "family '%s' has no name for weight '%s'",
-                         c->to->family->type, e->name);
     *item = (heed_convert_item){.weight = e};
-    *t = (heed_tensor){
-        .name = heed_region_text(region, name, strlen(name), err), .type = c->type, .data = item};
-    t->rank = heed_model_weight_shape(called, e, t->dim);
-    return t->name != NULL;
+    *t = (heed_tensor){.type = c->type, .data = item};
+    return heed_model_describe_weight(called, region, e, t, err);
 }
 
 /* A bias of zeros that no file holds is no tensor. */

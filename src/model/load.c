@@ -2,7 +2,7 @@
  * file, a folder that holds one, a file of llama2.c.
  * SPDX-License-Identifier: MIT
  */
-#include "model/convert.h"
+#include "model/inside.h"
 
 #include "base/fs.h"
 

@@ -5,7 +5,7 @@
  * Format: ggml, gguf.md; names of keys and tensors as gguf-py 0.19 has them.
  * SPDX-License-Identifier: MIT
  */
-#include "model/convert.h"
+#include "model/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* load_llama2c.c: a model from a file of llama2.c, with the vocabulary that lies beside it.
  * SPDX-License-Identifier: MIT
  */
-#include "model/family.h"
+#include "model/inside.h"
 
 #include "base/fs.h"
 

@@ -1,7 +1,7 @@
 /* model.c: the object: config, weights and tokenizer under one handle.
  * SPDX-License-Identifier: MIT
  */
-#include "model/convert.h"
+#include "model/inside.h"
 
 #include "base/mem.h"
 #include "graph/op.h"

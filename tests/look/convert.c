@@ -6,7 +6,7 @@
 
 #include "file/gguf.h"
 #include "file/gguf_write.h"
-#include "model/family.h"
+#include "model/inside.h"
 
 #define FAMILIES "tests/golden/families/"
 
