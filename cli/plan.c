@@ -3,7 +3,6 @@
  */
 #include "cli/search.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 typedef struct {
