@@ -220,6 +220,8 @@ typedef struct {
     heed_convert_to to;
     const char *type; /* "f32", "f16" or "bf16", rounded to nearest even; NULL: the one of these
                          that all tensors have, else f32 */
+    bool over;        /* takes the place of a file, or of the model in a folder, that is there; else
+                         that is refused */
     /* One line that the user should read: what GGUF leaves out. NULL: nobody reads. */
     void (*note)(void *ctx, const char *line);
     void *ctx;

@@ -33,6 +33,12 @@ typedef struct {
 const void *heed_convert_bytes(void *ctx, const heed_tensor *t, heed_error *err);
 void heed_convert_release(heed_conversion *c);
 
+/* convert_files.c: does a folder hold files of a model? Takes them away; copies those beside
+ * config.json and the weights. */
+bool heed_convert_is_model(const char *folder);
+bool heed_convert_clear(const char *folder, heed_error *err);
+bool heed_convert_copy_files(const heed_conversion *c, heed_error *err);
+
 /* convert_folder.c, convert_gguf.c: makes `to` and writes it. */
 bool heed_convert_folder(heed_conversion *c, heed_error *err);
 bool heed_convert_gguf(heed_conversion *c, heed_error *err);

@@ -9,49 +9,9 @@
 
 #include "base/fs.h"
 
-#include <string.h>
-
 enum { PATH = 4096, NAME = 256, CONFIG_LIMIT = 16 << 20 };
 
 /* ---- From a folder ---- */
-
-static bool copy(const heed_conversion *c, const char *name, heed_error *err) {
-    char from[PATH], to[PATH];
-    heed_mapped file = {0};
-    if (!heed_join_path(from, sizeof from, c->path, name, err) ||
-        !heed_join_path(to, sizeof to, c->out, name, err))
-        return false;
-    if (!heed_is_there(from))
-        return true;
-    char *slash = strrchr(to, '/');
-    bool deep = strchr(name, '/') != NULL;
-    *slash = deep ? 0 : '/';
-    if (deep && !heed_make_folder(to, err))
-        return false;
-    *slash = '/';
-    bool fine = heed_map_file(&file, from, err) &&
-                heed_write_file(heed_model_host(c->from), to, file.data, file.n, err);
-    heed_unmap_file(&file);
-    return fine;
-}
-
-/* What stands beside config.json and the weights, in any family's folder. */
-static bool copy_files(const heed_conversion *c, heed_error *err) {
-    static const char *const names[] = {
-        "generation_config.json", "tokenizer.json", "tokenizer_config.json",
-        "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "vocab.json",
-        "merges.txt", "vocab.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model",
-        "source.spm", "target.spm", "tokenizer.bin", "preprocessor_config.json",
-        /* sentence-transformers */
-        "modules.json", "config_sentence_transformers.json", "sentence_bert_config.json",
-        "sentence_roberta_config.json", "sentence_distilbert_config.json",
-        "sentence_camembert_config.json", "sentence_albert_config.json",
-        "sentence_xlm-roberta_config.json", "1_Pooling/config.json"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!copy(c, names[i], err))
-            return false;
-    return true;
-}
 
 static bool copy_config(const heed_conversion *c, heed_error *err) {
     char path[PATH];
@@ -165,15 +125,23 @@ static bool write_weights(heed_conversion *c, heed_error *err) {
     return fine;
 }
 
-bool heed_convert_folder(heed_conversion *c, heed_error *err) {
-    bool folder = c->from->names == c->from->family->weights;
-    if (folder)
-        c->to = heed_model_sketch(c->from->engine, &c->from->config, NULL, err);
-    if (folder ? !c->to : !read_back(c, err))
-        return false;
-    if (!heed_convert_match(c, err) || !heed_make_folder(c->out, err))
-        return false;
-    if (folder ? !copy_files(c, err) || !copy_config(c, err) : !save_settings(c, err))
+static bool write_folder(heed_conversion *c, bool copies, heed_error *err) {
+    if (copies ? !heed_convert_copy_files(c, err) || !copy_config(c, err) : !save_settings(c, err))
         return false;
     return write_weights(c, err);
+}
+
+bool heed_convert_folder(heed_conversion *c, heed_error *err) {
+    bool copies = c->from->names == c->from->family->weights;
+    if (copies)
+        c->to = heed_model_sketch(c->from->engine, &c->from->config, NULL, err);
+    if (copies ? !c->to : !read_back(c, err))
+        return false;
+    if (!heed_convert_match(c, err) || !heed_make_folder(c->out, err) ||
+        !heed_convert_clear(c->out, err))
+        return false;
+    if (write_folder(c, copies, err))
+        return true;
+    heed_convert_clear(c->out, NULL); /* half a model is none */
+    return false;
 }

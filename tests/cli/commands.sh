@@ -171,7 +171,12 @@ holds 'nothing in common' 'nothing to compare' "$(cat other.txt)"
 holds 'what is left out' 'there is no tokenizer' "$(cat convert.log)"
 "$heed" convert llama.gguf llama --type bf16
 holds 'a type' '"dtype": "bfloat16"' "$(cat llama/config.json)"
-"$heed" convert llama.gguf llama --to safetensors
+expect 'what is there is left alone' 1 \
+    "$("$heed" convert llama.gguf llama --to safetensors 2>there.err || echo $?)"
+holds 'what to do' "'llama' holds a model already" "$(cat there.err)"
+echo 'of another model' >llama/merges.txt
+"$heed" convert llama.gguf llama --to safetensors --over
+expect 'nothing of the old one' no "$(test -e llama/merges.txt && echo yes || echo no)"
 expect 'there and back' "$first" \
     "$("$heed" generate llama --ids prompts.json --json -n 3 | head -1)"
 mkdir alone
@@ -182,6 +187,10 @@ holds 'a folder of one GGUF file' "'alone/llama.gguf': the file has no vocabular
 "$heed" convert model copy
 expect 'a folder stays what it is' "$(cat model/tokenizer.json)" "$(cat copy/tokenizer.json)"
 expect 'bit for bit' "$(cksum <model/model.safetensors)" "$(cksum <copy/model.safetensors)"
+printf 'the sun sings\nwe walk home\n' >walk.txt
+"$heed" convert "$golden/embed/t5-dense" dense
+expect 'modules go with it' "$("$heed" embed "$golden/embed/t5-dense" walk.txt)" \
+    "$("$heed" embed dense walk.txt)"
 
 # ---- Looking ----
 
