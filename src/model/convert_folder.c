@@ -57,10 +57,8 @@ static bool read_back(heed_conversion *c, heed_error *err) {
 }
 
 static bool save_settings(heed_conversion *c, heed_error *err) {
-    const heed_gguf_value *v =
-        c->from->gguf ? heed_gguf_find(c->from->gguf, "tokenizer.chat_template") : NULL;
-    json_t *template =
-        v && v->kind == HEED_GGUF_TEXT ? json_stringn(v->text.data, v->text.n) : NULL;
+    const heed_gguf_text *text = heed_gguf_template_of(c->from);
+    json_t *template = text ? json_stringn(text->data, text->n) : NULL;
     c->to->tokenizer = c->from->tokenizer; /* lent */
     bool fine = heed_model_save_settings(c->to, c->out, c->type, template, err);
     c->to->tokenizer = NULL;

@@ -71,6 +71,9 @@ const heed_form *heed_gguf_form(const heed_family *family);
 bool heed_gguf_write_keys(json_t *root, const heed_form *form, const heed_config *c,
                           heed_error *err);
 bool heed_gguf_read_back(heed_model *m, heed_gguf *gguf, heed_tensors *tensors, heed_error *err);
+#define HEED_CHAT_TEMPLATE "tokenizer.chat_template"
+/* The text of that setting; NULL: there is none. */
+const heed_gguf_text *heed_gguf_template_of(const heed_model *m);
 /* One more token that ends a text; and those of a GGUF file that do by their texts. */
 bool heed_add_end(heed_config *c, int32_t id, heed_error *err);
 bool heed_find_ends(heed_model *m, heed_error *err);

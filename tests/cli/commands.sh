@@ -184,6 +184,12 @@ cp llama.gguf alone
 holds 'a token that is not there' 'tokens.unk                   none' "$("$heed" info llama)"
 holds 'a folder of one GGUF file' "'alone/llama.gguf': the file has no vocabulary" \
     "$("$heed" tokenize alone zh.txt 2>&1 || true)"
+cp -r "$golden/families/llama" chatty
+printf '{"chat_template": [%s, %s]}' '{"name": "tool_use", "template": "A"}' \
+    '{"name": "default", "template": "B"}' >chatty/tokenizer_config.json
+"$heed" convert chatty chatty.gguf 2>/dev/null
+holds 'a chat template of several' 'settings.tokenizer.chat_template             B' \
+    "$("$heed" info chatty.gguf)"
 "$heed" convert model copy
 expect 'a folder stays what it is' "$(cat model/tokenizer.json)" "$(cat copy/tokenizer.json)"
 expect 'bit for bit' "$(cksum <model/model.safetensors)" "$(cksum <copy/model.safetensors)"
