@@ -98,8 +98,6 @@ typedef struct {
         .help = "instruction set, see `heed cpu`", .otherwise = "$HEED_ISA, else the best"         \
     }
 bool cli_is_folder(const char *path);
-/* What a run may take where nobody says: 15/16 of the machine's memory. */
-size_t cli_most_bytes(void);
 /* NULL after a complaint. */
 heed_engine *cli_engine(const cli_engine_values *values);
 

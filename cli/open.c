@@ -25,10 +25,6 @@ heed_engine *cli_engine(const cli_engine_values *values) {
     return engine;
 }
 
-size_t cli_most_bytes(void) {
-    return heed_machine_bytes() / 16 * 15;
-}
-
 const char *const cli_computes[] = {"kept", "float", "int8", "bf16", NULL};
 
 heed_open_options cli_how_to_open(const cli_open_values *values) {

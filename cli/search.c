@@ -53,7 +53,7 @@ bool cli_search(const heed_model *model, const cli_search_values *v, cli_tokens 
     o.max_source = v->max_source.value;
     o.batch_tokens = v->batch_tokens.value;
     o.no_unk = v->no_unk;
-    o.limit = cli_most_bytes();
+    o.limit = heed_most_bytes();
     *out = o;
     return true;
 }

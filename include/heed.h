@@ -114,6 +114,7 @@ typedef struct {
 HEED_API heed_cpu_set heed_cpu_isa(int i);
 HEED_API int heed_cpu_cores(void);        /* physical ones that this process may use */
 HEED_API size_t heed_machine_bytes(void); /* memory that it may have; 0: not known */
+HEED_API size_t heed_most_bytes(void);    /* 15/16 of it: what a run may take where nobody says */
 
 /* Bytes that something takes, by what they hold. */
 typedef struct {
@@ -362,7 +363,7 @@ typedef struct {
     int64_t n_settings;
     heed_start start;
     int threads;     /* 0: as the recipe says */
-    size_t limit;    /* most bytes that it may take; 0: 15/16 of the machine's */
+    size_t limit;    /* most bytes that it may take; 0: heed_most_bytes */
     bool plan_only;  /* takes no memory for training, writes nothing: only heed_trainer_look */
     const char *isa; /* as for heed_engine_new */
     /* One line that the user should read: empty or over-long pairs, characters without a piece. */
