@@ -120,6 +120,8 @@ extern const char *const cli_computes[]; /* by heed_compute */
 heed_open_options cli_how_to_open(const cli_open_values *values);
 /* NULL after a complaint. */
 heed_model *cli_open_model(heed_engine *engine, const char *path, const cli_open_values *values);
+/* False after a complaint that the model has no tokenizer, by which what is named is done. */
+bool cli_needs_tokenizer(const heed_model *model, const char *what);
 /* Reads a file, plain or gz, or standard input for "-" and NULL. False after a complaint. */
 bool cli_read_lines(heed_lines *lines, const char *path);
 /* An empty file to write to; NULL after a complaint. */

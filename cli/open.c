@@ -42,6 +42,14 @@ heed_model *cli_open_model(heed_engine *engine, const char *path, const cli_open
     return model;
 }
 
+bool cli_needs_tokenizer(const heed_model *model, const char *what) {
+    if (heed_model_tokenizer(model)) {
+        return true;
+    }
+    cli_warn("the model has no tokenizer, by which %s: put its files beside the weights", what);
+    return false;
+}
+
 /* All of standard input from malloc; NULL without memory. What could not be read is in ferror. */
 static char *read_all(FILE *in, size_t *n) {
     size_t room = 1 << 16, got;

@@ -199,6 +199,8 @@ HEED_API heed_model *heed_model_random(heed_engine *engine, const char *config, 
 HEED_API void heed_model_free(heed_model *model);
 /* Trained numbers; tied ones once. */
 HEED_API int64_t heed_model_parameters(const heed_model *model);
+/* Tokens that it was made for at once, those of the decoder where it has one; 0: any number. */
+HEED_API int64_t heed_model_positions(const heed_model *model);
 /* Appends what the model is, as a JSON object. */
 HEED_API bool heed_model_describe(const heed_model *model, heed_buf *json, heed_error *err);
 

@@ -208,6 +208,13 @@ int64_t heed_model_parameters(const heed_model *m) {
     return n;
 }
 
+int64_t heed_model_positions(const heed_model *m) {
+    const heed_stack *s = m->config.kind == HEED_ENCODER ? &m->config.encoder : &m->config.decoder;
+    bool endless = s->positions == HEED_POSITIONS_NONE || s->positions == HEED_POSITIONS_ALIBI ||
+                   s->positions == HEED_POSITIONS_T5;
+    return endless ? 0 : s->max_positions;
+}
+
 void heed_config_drop_nothing(heed_config *c) {
     c->encoder.dropout = c->decoder.dropout = 0;
     c->encoder.attention_dropout = c->decoder.attention_dropout = 0;

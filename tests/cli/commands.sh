@@ -165,6 +165,24 @@ status=0
 expect 'nothing in common is not the same' 1 "$status"
 holds 'nothing in common' 'nothing to compare' "$(cat other.txt)"
 
+# ---- A text's perplexity; a model of llama2.c ----
+
+cp -r "$golden/families/llama" decoder
+cp "$golden/embed/last/tokenizer.json" decoder
+yes 'the sun sings and we walk home' | head -n 20 >long.txt
+"$heed" eval decoder --text long.txt >likely.txt 2>likely.err
+holds 'a perplexity' 'perplexity = ' "$(cat likely.txt)"
+expect 'in windows of what the model has' "$(cat likely.txt)" \
+    "$("$heed" eval decoder --text long.txt --window 32 2>>likely.err)"
+expect 'nothing to say of them' 0 "$(grep -c heed: likely.err || true)"
+"$heed" eval decoder --text long.txt --window 64 >/dev/null 2>likely.err
+holds 'more than it was made for' 'a window of 64 is more than the 32 positions' "$(cat likely.err)"
+mkdir stories
+cp "$golden/../fuzz/corpus/llama2c/legacy" stories/small.bin
+cp "$golden/vocab/folders/llama2c/tokenizer.bin" stories
+expect 'the vocabulary beside a model' "$("$heed" tokenize stories/tokenizer.bin long.txt)" \
+    "$("$heed" tokenize stories/small.bin long.txt)"
+
 # ---- Converting ----
 
 "$heed" convert "$golden/families/llama" llama.gguf 2>convert.log
