@@ -59,6 +59,8 @@ static bool read_back(heed_conversion *c, heed_error *err) {
 static bool save_settings(heed_conversion *c, heed_error *err) {
     const heed_gguf_text *text = heed_gguf_template_of(c->from);
     json_t *template = text ? json_stringn(text->data, text->n) : NULL;
+    if (text && !template)
+        return heed_fail(err, HEED_VALUE, "setting '" HEED_CHAT_TEMPLATE "' is no UTF-8");
     c->to->tokenizer = c->from->tokenizer; /* lent */
     bool fine = heed_model_save_settings(c->to, c->out, c->type, template, err);
     c->to->tokenizer = NULL;

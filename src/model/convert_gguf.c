@@ -214,6 +214,8 @@ static bool read_back(work *w, heed_error *err) {
 static json_t *keys_of(const work *w, heed_config c, heed_error *err) {
     json_t *root = json_object();
     heed_config_drop_nothing(&c);
+    if (!root)
+        heed_fail(err, HEED_NOMEM, "no memory to compare the settings");
     if (root && (!w->form->say || w->form->say(&c, err)) &&
         heed_keys_write(root, w->c->from->family->keys, &c, err))
         return root;
