@@ -18,13 +18,16 @@ size_t heed_padding(size_t n, size_t alignment) {
 
 bool heed_tensor_check(const heed_tensor *t, size_t *bytes, heed_error *err) {
     int64_t elements;
+    size_t needs;
     char shape[180];
-    if (!heed_tensor_measure(t, &elements, bytes, err))
+    if (!heed_tensor_measure(t, &elements, &needs, err))
         return false;
-    return t->bytes == 0 || t->bytes == *bytes ||
-           heed_fail(err, HEED_SHAPE, "tensor '%s' has %zu bytes, shape %s of %s needs %zu",
-                     t->name, t->bytes, heed_tensor_shape(t, shape), heed_type_name(t->type),
-                     *bytes);
+    if (t->bytes != 0 && t->bytes != needs)
+        return heed_fail(err, HEED_SHAPE, "tensor '%s' has %zu bytes, shape %s of %s needs %zu",
+                         t->name, t->bytes, heed_tensor_shape(t, shape), heed_type_name(t->type),
+                         needs);
+    *bytes = needs; /* which may be the tensor's own */
+    return true;
 }
 
 /* A list may be sorted by type, so equal names need not be neighbours. */
