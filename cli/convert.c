@@ -67,7 +67,7 @@ static const cli_option OPTIONS[] = {
     {.name = "over",
      .kind = CLI_FLAG,
      .offset = offsetof(values_of_convert, over),
-     .help = "write over a model that is at OUT already"},
+     .help = "take the place of what is at OUT already"},
     {0},
 };
 

@@ -74,7 +74,7 @@ static bool is_elsewhere(const heed_conversion *c, heed_error *err) {
     bool taken = folder ? heed_convert_is_model(c->out) : heed_is_file(c->out);
     return !taken || c->options->over ||
            heed_fail(err, HEED_VALUE, "'%s' %s already: name another place to write to", c->out,
-                     folder ? "holds a model" : "is there");
+                     folder ? "holds files of a model" : "is there");
 }
 
 bool heed_convert(heed_engine *engine, const char *path, const char *out,

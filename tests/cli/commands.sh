@@ -191,7 +191,7 @@ holds 'what is left out' 'there is no tokenizer' "$(cat convert.log)"
 holds 'a type' '"dtype": "bfloat16"' "$(cat llama/config.json)"
 expect 'what is there is left alone' 1 \
     "$("$heed" convert llama.gguf llama --to safetensors 2>there.err || echo $?)"
-holds 'what to do' "'llama' holds a model already" "$(cat there.err)"
+holds 'what to do' "'llama' holds files of a model already" "$(cat there.err)"
 echo 'of another model' >llama/merges.txt
 "$heed" convert llama.gguf llama --to safetensors --over
 expect 'nothing of the old one' no "$(test -e llama/merges.txt && echo yes || echo no)"

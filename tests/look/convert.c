@@ -326,7 +326,7 @@ static void refusals(void **state) {
     assert_string_equal(p.note, "the pooler has no place in GGUF and is left out");
     must_convert(&p, FAMILIES "llama", "there", NULL);
     refused(&p, at(&p, "there", path), "there", NULL, "is what is read: name another place");
-    refused(&p, FAMILIES "llama", "there", NULL, "there' holds a model already: name another");
+    refused(&p, FAMILIES "llama", "there", NULL, "there' holds files of a model already");
     refused(&p, FAMILIES "llama", "there.gguf", NULL, "there.gguf' is there already: name another");
     too_large(&p);
     close_place(&p);
