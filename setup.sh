@@ -16,13 +16,12 @@ cd "$(dirname "$0")"
 
 # The one list of what is needed, by its Debian names.
 BUILD='gcc libc6-dev cmake ninja-build pkg-config libjansson-dev libutf8proc-dev libpcre2-dev
-    libcyaml-dev libyaml-dev zlib1g-dev'
+    libyaml-dev zlib1g-dev'
 TEST='g++ libcmocka-dev libsimde-dev'
 TEST_ALL='clang clang-tidy libclang-rt-14-dev shellcheck'
 
 ARM='gcc-aarch64-linux-gnu qemu-user libc6-dev:arm64 libcmocka-dev:arm64 zlib1g-dev:arm64
-    libjansson-dev:arm64 libutf8proc-dev:arm64 libpcre2-dev:arm64 libcyaml-dev:arm64
-    libyaml-dev:arm64'
+    libjansson-dev:arm64 libutf8proc-dev:arm64 libpcre2-dev:arm64 libyaml-dev:arm64'
 
 HEED=build/release/heed
 LOGS=build/logs

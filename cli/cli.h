@@ -98,8 +98,6 @@ typedef struct {
         .help = "instruction set, see `heed cpu`", .otherwise = "$HEED_ISA, else the best"         \
     }
 bool cli_is_folder(const char *path);
-/* What a run may take where nobody says: 15/16 of the machine's memory. */
-size_t cli_most_bytes(void);
 /* NULL after a complaint. */
 heed_engine *cli_engine(const cli_engine_values *values);
 
@@ -122,6 +120,8 @@ extern const char *const cli_computes[]; /* by heed_compute */
 heed_open_options cli_how_to_open(const cli_open_values *values);
 /* NULL after a complaint. */
 heed_model *cli_open_model(heed_engine *engine, const char *path, const cli_open_values *values);
+/* False after a complaint that the model has no tokenizer, by which what is named is done. */
+bool cli_needs_tokenizer(const heed_model *model, const char *what);
 /* Reads a file, plain or gz, or standard input for "-" and NULL. False after a complaint. */
 bool cli_read_lines(heed_lines *lines, const char *path);
 /* An empty file to write to; NULL after a complaint. */

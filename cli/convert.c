@@ -8,6 +8,7 @@
 typedef struct {
     cli_whole to;
     cli_whole type;
+    bool over;
 } values_of_convert;
 
 static const char *const FORMATS[] = {"safetensors", "gguf", NULL};
@@ -33,11 +34,19 @@ static int run(const cli_call *call) {
                                        &(heed_convert_options){
                                            .to = gguf ? HEED_TO_GGUF : HEED_TO_FOLDER,
                                            .type = v->type.set ? TYPES[v->type.value] : NULL,
+                                           .over = v->over,
                                            .note = note,
                                        },
                                        &err);
     heed_engine_free(engine);
-    return fine ? CLI_FINE : cli_fail(&err);
+    if (fine) {
+        return CLI_FINE;
+    }
+    cli_fail(&err);
+    if (err.code == HEED_VALUE && strstr(err.text, " already: name another place")) {
+        cli_hint("--over writes over it");
+    }
+    return CLI_INPUT;
 }
 
 static const cli_option OPTIONS[] = {
@@ -55,6 +64,10 @@ static const cli_option OPTIONS[] = {
      .help = "type of the numbers",
      .otherwise = "the one that all tensors have, else f32",
      .choices = TYPES},
+    {.name = "over",
+     .kind = CLI_FLAG,
+     .offset = offsetof(values_of_convert, over),
+     .help = "take the place of what is at OUT already"},
     {0},
 };
 

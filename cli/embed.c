@@ -199,7 +199,7 @@ static int with_engine(heed_engine *engine, const cli_call *call, format as) {
                             .batch_tokens = v->batch_tokens.value,
                             .prompt = v->prompt,
                             .open = cli_how_to_open(&v->open),
-                            .limit = cli_most_bytes(),
+                            .limit = heed_most_bytes(),
                             .progress = isatty(STDERR_FILENO) ? progress : NULL,
                             .ctx = &shown};
     heed_embedder *e = heed_embedder_new(engine, call->arg[0], &o, &err);

@@ -236,6 +236,9 @@ static int with_model(heed_model *model, texts *t, const values_of_eval *v) {
     if (v->plain.text) {
         return cli_eval_text(model, &v->plain, v->json);
     }
+    if (!cli_needs_tokenizer(model, "lines become tokens")) {
+        return CLI_INPUT;
+    }
     if (v->aligned) {
         return align(model, v);
     }

@@ -25,12 +25,30 @@ static void print(const heed_likelihood *l, bool json) {
     printf(", \"tokens\": %" PRId64 ", \"left_out\": %" PRId64 "}\n", l->labels, l->left_out);
 }
 
+enum { WINDOW = 512 };
+
+static int64_t choose_window(const heed_model *model, const cli_text_values *v) {
+    int64_t most = heed_model_positions(model);
+    if (!v->window.set) {
+        return most > 1 && most < WINDOW ? most : WINDOW;
+    }
+    if (most > 0 && v->window.value > most) {
+        cli_warn("a window of %" PRId64 " is more than the %" PRId64
+                 " positions that the model was made for",
+                 v->window.value, most);
+    }
+    return v->window.value;
+}
+
 int cli_eval_text(heed_model *model, const cli_text_values *v, bool json) {
     cli_progress shown = {0};
     heed_lines lines = {0};
     heed_likelihood likelihood;
     heed_error err = {0};
-    heed_perplexity_options o = {.window = v->window.value,
+    if (!cli_needs_tokenizer(model, "a text is measured")) {
+        return CLI_INPUT;
+    }
+    heed_perplexity_options o = {.window = choose_window(model, v),
                                  .stride = v->stride.value,
                                  .llama = v->llama,
                                  .windows = v->windows.value,

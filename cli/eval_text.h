@@ -26,7 +26,7 @@ int cli_eval_text(heed_model *model, const cli_text_values *v, bool json);
          .offset = offsetof(type, plain.window),                                                   \
          .value = "N",                                                                             \
          .help = "tokens of the text that the model sees at once",                                 \
-         .standard = "512",                                                                        \
+         .otherwise = "512, or all positions",                                                     \
          .low = 2,                                                                                 \
          .high = 1e6},                                                                             \
         {.name = "stride",                                                                         \

@@ -156,7 +156,7 @@ static bool continue_all(heed_model *model, const cli_id_lists *lists,
     stream s = {.tokenizer = heed_model_tokenizer(model), .json = v->json};
     heed_generate_options o = {.max_new = v->max_new.value,
                                .repetition_penalty = v->repetition_penalty.value,
-                               .limit = cli_most_bytes(),
+                               .limit = heed_most_bytes(),
                                .token = take_token,
                                .ctx = &s};
     for (int64_t i = 0; i < lists->n; i++) {

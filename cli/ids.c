@@ -38,6 +38,9 @@ bool cli_prompt_ids(cli_id_lists *out, const heed_model *model, const char *text
     if (!ok) {
         cli_fail(&err);
     }
+    if (!ok && !heed_model_tokenizer(model)) {
+        cli_hint("--ids FILE takes token ids");
+    }
     ok = ok && make(out, 1, tokens.n);
     for (size_t i = 0; ok && i < tokens.n; i++) {
         out->id[i] = tokens.item[i].id;

@@ -3,7 +3,6 @@
  */
 #include "cli/cli.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
 

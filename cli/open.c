@@ -25,10 +25,6 @@ heed_engine *cli_engine(const cli_engine_values *values) {
     return engine;
 }
 
-size_t cli_most_bytes(void) {
-    return heed_machine_bytes() / 16 * 15;
-}
-
 const char *const cli_computes[] = {"kept", "float", "int8", "bf16", NULL};
 
 heed_open_options cli_how_to_open(const cli_open_values *values) {
@@ -44,6 +40,14 @@ heed_model *cli_open_model(heed_engine *engine, const char *path, const cli_open
         cli_fail(&err);
     }
     return model;
+}
+
+bool cli_needs_tokenizer(const heed_model *model, const char *what) {
+    if (heed_model_tokenizer(model)) {
+        return true;
+    }
+    cli_warn("the model has no tokenizer, by which %s: put its files beside the weights", what);
+    return false;
 }
 
 /* All of standard input from malloc; NULL without memory. What could not be read is in ferror. */

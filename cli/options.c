@@ -7,7 +7,6 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  */
 #include "cli/search.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 typedef struct {
@@ -114,7 +113,7 @@ static bool is_model(const char *path) {
 
 static int run(const cli_call *call) {
     const values_of_plan *v = call->values;
-    size_t limit = v->limit.set ? (size_t)(v->limit.value * 1048576) : cli_most_bytes();
+    size_t limit = v->limit.set ? (size_t)(v->limit.value * 1048576) : heed_most_bytes();
     if (!is_model(call->arg[0])) {
         return training(call, limit);
     }

@@ -53,7 +53,7 @@ bool cli_search(const heed_model *model, const cli_search_values *v, cli_tokens 
     o.max_source = v->max_source.value;
     o.batch_tokens = v->batch_tokens.value;
     o.no_unk = v->no_unk;
-    o.limit = cli_most_bytes();
+    o.limit = heed_most_bytes();
     *out = o;
     return true;
 }
@@ -68,12 +68,13 @@ void cli_report_sources(const heed_translations *t, const char *what) {
         }
     }
     if (cut) {
-        cli_warn("%s %" PRId64 " is longer than the model holds and was cut; so were %" PRId64
-                 " in all",
-                 what, first_cut, cut);
+        cli_warn("%s %" PRId64 " is longer than the model holds and was cut; %" PRId64
+                 " of %" PRId64 " were",
+                 what, first_cut, cut, t->lines);
     }
     if (empty) {
-        cli_warn("%s %" PRId64 " is empty, and so is its translation; %" PRId64 " in all", what,
-                 first_empty, empty);
+        cli_warn("%s %" PRId64 " is empty, and so is its translation; %" PRId64 " of %" PRId64
+                 " are",
+                 what, first_empty, empty, t->lines);
     }
 }

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {

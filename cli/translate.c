@@ -137,6 +137,9 @@ static int with_model(heed_model *model, const cli_call *call) {
         return cli_fail(&err);
     }
     int status = typed ? converse(t, v) : work(t, call, &shown);
+    if (status && !v->ids && !heed_model_tokenizer(model)) {
+        cli_hint("--ids FILE takes token ids");
+    }
     heed_translator_free(t);
     return status;
 }

@@ -114,6 +114,7 @@ typedef struct {
 HEED_API heed_cpu_set heed_cpu_isa(int i);
 HEED_API int heed_cpu_cores(void);        /* physical ones that this process may use */
 HEED_API size_t heed_machine_bytes(void); /* memory that it may have; 0: not known */
+HEED_API size_t heed_most_bytes(void);    /* 15/16 of it: what a run may take where nobody says */
 
 /* Bytes that something takes, by what they hold. */
 typedef struct {
@@ -198,6 +199,8 @@ HEED_API heed_model *heed_model_random(heed_engine *engine, const char *config, 
 HEED_API void heed_model_free(heed_model *model);
 /* Trained numbers; tied ones once. */
 HEED_API int64_t heed_model_parameters(const heed_model *model);
+/* Tokens that it was made for at once, those of the decoder where it has one; 0: any number. */
+HEED_API int64_t heed_model_positions(const heed_model *model);
 /* Appends what the model is, as a JSON object. */
 HEED_API bool heed_model_describe(const heed_model *model, heed_buf *json, heed_error *err);
 
@@ -220,6 +223,8 @@ typedef struct {
     heed_convert_to to;
     const char *type; /* "f32", "f16" or "bf16", rounded to nearest even; NULL: the one of these
                          that all tensors have, else f32 */
+    bool over;        /* takes the place of a file, or of the model in a folder, that is there; else
+                         that is refused */
     /* One line that the user should read: what GGUF leaves out. NULL: nobody reads. */
     void (*note)(void *ctx, const char *line);
     void *ctx;
@@ -360,7 +365,7 @@ typedef struct {
     int64_t n_settings;
     heed_start start;
     int threads;     /* 0: as the recipe says */
-    size_t limit;    /* most bytes that it may take; 0: 15/16 of the machine's */
+    size_t limit;    /* most bytes that it may take; 0: heed_most_bytes */
     bool plan_only;  /* takes no memory for training, writes nothing: only heed_trainer_look */
     const char *isa; /* as for heed_engine_new */
     /* One line that the user should read: empty or over-long pairs, characters without a piece. */

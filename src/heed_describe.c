@@ -5,21 +5,15 @@
 #include "file/json.h"
 #include "model/model.h"
 
-static const char *const POSITIONS[] = {"none",    "sinusoidal", "sinusoidal_interleaved",
-                                        "learned", "rope",       "rope_interleaved",
-                                        "alibi",   "t5"};
-static const char *const ACTIVATIONS[] = {"relu", "gelu",    "gelu_tanh",  "silu",
-                                          "tanh", "sigmoid", "quick_gelu", "relu2"};
-
 static const char *const STOPS[] = {"auto", "first", "never"};
 
 static json_t *stack(const heed_stack *s) {
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:s, s:s, s:s, s:I}", "layers",
                      (json_int_t)s->layers, "width", (json_int_t)s->width, "heads",
                      (json_int_t)s->heads, "kv_heads", (json_int_t)s->kv_heads, "feed_forward",
-                     (json_int_t)s->feed_forward, "activation", ACTIVATIONS[s->act], "gated",
+                     (json_int_t)s->feed_forward, "activation", heed_act_names[s->act], "gated",
                      (int)s->gated, "norm", s->rms ? "rmsnorm" : "layernorm", "norm_position",
-                     s->pre_norm ? "pre" : "post", "positions", POSITIONS[s->positions],
+                     s->pre_norm ? "pre" : "post", "positions", heed_position_names[s->positions],
                      "max_positions", (json_int_t)s->max_positions);
 }
 

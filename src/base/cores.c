@@ -1,8 +1,8 @@
 /* cores.c: how many physical cores this process may use.
  *
  * Method (Linux): the affinity mask, of which a processor counts unless a lower one of the mask
- * sits on the same core; then the control group's time quota, rounded up, since threads beyond it
- * only take turns. Elsewhere the system's own count.
+ * sits on the same core; then the control groups' quota of time, rounded up, since threads
+ * beyond it only take turns. Elsewhere the system's own count.
  * SPDX-License-Identifier: MIT
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
@@ -11,6 +11,8 @@
 #include "base/thread.h"
 
 #if defined(__linux__)
+
+#include "base/control_group.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -54,22 +56,6 @@ static long lowest_sibling(const processors *set, long cpu) {
     return cpu;
 }
 
-/* Whole processors' worth of time that the control group grants; `cores` where it sets no limit. */
-static int quota(int cores) {
-    long long most, period;
-    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "r");
-    if (!f) {
-        return cores;
-    }
-    int read = fscanf(f, "%lld %lld", &most, &period);
-    fclose(f);
-    if (read != 2 || most <= 0 || period <= 0) {
-        return cores;
-    }
-    long long whole = (most + period - 1) / period;
-    return whole < cores ? (int)whole : cores;
-}
-
 int heed_cores(void) {
     processors set = {{0}};
     if (sched_getaffinity(0, sizeof set, (cpu_set_t *)&set) != 0) {
@@ -79,7 +65,9 @@ int heed_cores(void) {
     for (long cpu = 0; cpu < MOST; cpu++) {
         cores += has(&set, cpu) && lowest_sibling(&set, cpu) == cpu;
     }
-    return quota(cores > 0 ? cores : 1);
+    int64_t granted = heed_group_cores(&heed_own_groups);
+    cores = granted > 0 && granted < cores ? (int)granted : cores;
+    return cores > 0 ? cores : 1;
 }
 
 #elif defined(__APPLE__)

@@ -99,11 +99,10 @@ bool heed_same_file(const char *a, const char *b) {
 
 int heed_find_ending(const char *folder, const char *ending, char *out, size_t size) {
     DIR *dir = opendir(folder);
-    size_t m = strlen(ending);
     int count = 0;
     for (struct dirent *e; dir && (e = readdir(dir));) {
         size_t n = strlen(e->d_name);
-        if (n < m || n >= size || strcmp(e->d_name + n - m, ending) != 0)
+        if (n >= size || !heed_ends_in(e->d_name, ending))
             continue;
         memcpy(out, e->d_name, n + 1);
         count++;
@@ -139,6 +138,27 @@ bool heed_make_folder(const char *path, heed_error *err) {
 bool heed_remove_file(const char *path, heed_error *err) {
     return unlink(path) == 0 || errno == ENOENT ||
            heed_fail_system(err, HEED_SYSTEM, errno, "cannot remove '%s'", path);
+}
+
+bool heed_ends_in(const char *name, const char *ending) {
+    size_t n = strlen(name), m = strlen(ending);
+    return n >= m && strcmp(name + n - m, ending) == 0;
+}
+
+const char *heed_name_in(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool heed_folder_of(char *out, size_t size, const char *path, heed_error *err) {
+    size_t n = (size_t)(heed_name_in(path) - path);
+    if (n >= size || size < 2) {
+        return heed_fail(err, HEED_VALUE, "path of %zu bytes: at most %zu are possible",
+                         strlen(path), size - 1);
+    }
+    memcpy(out, n > 0 ? path : ".", n > 0 ? n : 1);
+    out[n > 0 ? n : 1] = '\0';
+    return true;
 }
 
 bool heed_join_path(char *out, size_t size, const char *folder, const char *name, heed_error *err) {

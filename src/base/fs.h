@@ -55,6 +55,10 @@ bool heed_same_file(const char *a, const char *b); /* or folder; false where one
  * of `size` bytes or more counts as none. */
 int heed_find_ending(const char *folder, const char *ending, char *out, size_t size);
 bool heed_remove_file(const char *path, heed_error *err); /* missing is fine */
+bool heed_ends_in(const char *name, const char *ending);
+const char *heed_name_in(const char *path); /* what stands behind the last '/' */
+/* What stands before it, with it; "." where there is none. */
+bool heed_folder_of(char *out, size_t size, const char *path, heed_error *err);
 /* folder/name into out; false with err when it does not fit in `size`. */
 bool heed_join_path(char *out, size_t size, const char *folder, const char *name, heed_error *err);
 

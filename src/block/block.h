@@ -23,6 +23,8 @@ typedef enum {
     HEED_POSITIONS_ALIBI,
     HEED_POSITIONS_T5
 } heed_position_kind;
+/* The words for heed_act_kind and heed_position_kind, in their order; NULL behind the last. */
+extern const char *const heed_act_names[], *const heed_position_names[];
 
 /* One stack of equal layers, and what its blocks need to know. */
 typedef struct {

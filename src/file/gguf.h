@@ -49,6 +49,11 @@ heed_gguf *heed_gguf_from_bytes(const heed_host *host, const char *label, const 
 void heed_gguf_free(heed_gguf *g);   /* NULL allowed */
 bool heed_is_gguf(const char *path); /* by the first bytes of a file; false where unreadable */
 
+/* How many models a folder has as GGUF files, of which a split one is one; the name of one of them
+ * into out, of a split one that of the first part. */
+enum { HEED_GGUF_NAME = 256 };
+int heed_gguf_in_folder(const char *folder, char out[HEED_GGUF_NAME]);
+
 /* Dimensions are turned round, the fastest last, as everywhere else. In file order. */
 const heed_tensors *heed_gguf_tensors(const heed_gguf *g);
 

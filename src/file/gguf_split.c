@@ -88,6 +88,17 @@ static bool join(const heed_host *host, heed_gguf *g, const char *path, int64_t 
                      path, have, wanted);
 }
 
+/* Are all of the folder's files the parts of one? */
+int heed_gguf_in_folder(const char *folder, char out[HEED_GGUF_NAME]) {
+    char all[ENDING], first[ENDING + 8], one[HEED_GGUF_NAME];
+    int files = heed_find_ending(folder, ".gguf", out, HEED_GGUF_NAME);
+    snprintf(all, sizeof all, "-of-%05d.gguf", files);
+    snprintf(first, sizeof first, "-00001%s", all);
+    bool parts = files > 1 && heed_find_ending(folder, all, one, sizeof one) == files &&
+                 heed_find_ending(folder, first, out, HEED_GGUF_NAME) == 1;
+    return parts ? 1 : files;
+}
+
 heed_gguf *heed_gguf_open(const heed_host *host, const char *path, heed_error *err) {
     heed_gguf *g = heed_gguf_open_part(host, path, err);
     int64_t parts = g ? number(g, "split.count", 1) : 1;

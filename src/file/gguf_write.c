@@ -16,7 +16,7 @@
 
 enum { NAME_MOST = 63 };
 
-/* ---- Numbers and texts: little endian, as this machine is (dtype.c) ---- */
+/* ---- Numbers and texts ---- */
 
 static void put(heed_buf *out, const void *data, size_t n) {
     heed_buf_add(out, data, n);
@@ -89,12 +89,7 @@ void heed_gguf_put_integers(heed_gguf_settings *s, const char *key, const int32_
 
 /* ---- The head: counts, settings, the list of tensors, padding ---- */
 
-static uint64_t padding(uint64_t n) {
-    return (GGUF_ALIGNMENT - n % GGUF_ALIGNMENT) % GGUF_ALIGNMENT;
-}
-
 static bool check_tensor(const heed_tensor *t, size_t *bytes, uint32_t *type, heed_error *err) {
-    int64_t elements;
     if (strlen(t->name) > NAME_MOST)
         return heed_fail(err, HEED_NAME, "tensor name '%s' has more than the %d bytes of GGUF",
                          t->name, NAME_MOST);
@@ -104,12 +99,8 @@ static bool check_tensor(const heed_tensor *t, size_t *bytes, uint32_t *type, he
     if (!heed_gguf_type_number(t->type, type))
         return heed_fail(err, HEED_VALUE, "tensor '%s' is %s, which GGUF does not have", t->name,
                          heed_type_name(t->type));
-    if (!heed_tensor_measure(t, &elements, bytes, err))
-        return false;
-    return elements > 0 && (!t->bytes || t->bytes == *bytes)
-               ? true
-               : heed_fail(err, HEED_SHAPE, "tensor '%s' has %zu bytes, its shape needs %zu",
-                           t->name, t->bytes, *bytes);
+    return heed_tensor_check(t, bytes, err) &&
+           (*bytes > 0 || heed_fail(err, HEED_SHAPE, "tensor '%s' has no numbers", t->name));
 }
 
 static bool print_tensor(heed_buf *out, const heed_tensor *t, uint64_t *at, heed_error *err) {
@@ -123,7 +114,7 @@ static bool print_tensor(heed_buf *out, const heed_tensor *t, uint64_t *at, heed
         put_u64(out, (uint64_t)t->dim[i]);
     put_u32(out, type);
     put_u64(out, *at);
-    *at += bytes + padding(bytes);
+    *at += bytes + heed_padding(bytes, GGUF_ALIGNMENT);
     return true;
 }
 
@@ -138,7 +129,7 @@ static bool print_head(heed_buf *out, const heed_gguf_settings *s, const heed_te
     for (int64_t i = 0; i < n; i++)
         if (!print_tensor(out, &list[i], &at, err))
             return false;
-    put(out, (const char[GGUF_ALIGNMENT]){0}, (size_t)padding(out->n));
+    put(out, (const char[GGUF_ALIGNMENT]){0}, heed_padding(out->n, GGUF_ALIGNMENT));
     return !(out->failed || s->bytes.failed) ||
            heed_fail(err, HEED_NOMEM, "no memory for the head of %" PRId64 " tensors", n);
 }
@@ -149,15 +140,6 @@ bool heed_gguf_print(heed_buf *out, const heed_gguf_settings *settings, heed_err
 
 /* ---- The file ---- */
 
-static bool write_tensor(heed_writer *w, const heed_tensor *t, heed_tensor_source *source,
-                         void *ctx, heed_error *err) {
-    heed_tensor whole = *t;
-    int64_t elements;
-    return heed_tensor_measure(t, &elements, &whole.bytes, err) &&
-           heed_tensor_put(w, &whole, source, ctx, err) &&
-           heed_writer_add(w, (const char[GGUF_ALIGNMENT]){0}, (size_t)padding(whole.bytes), err);
-}
-
 bool heed_gguf_write(const heed_host *host, const char *path, const heed_gguf_settings *settings,
                      const heed_tensor *list, int64_t n, heed_tensor_source *source, void *ctx,
                      heed_error *err) {
@@ -167,13 +149,15 @@ bool heed_gguf_write(const heed_host *host, const char *path, const heed_gguf_se
         heed_tensors_differ(host, list, n, &why) && print_head(&head, settings, list, n, &why);
     if (!ok)
         heed_fail(err, why.code, "'%s': %s", path, why.text);
-    heed_writer *w = ok ? heed_writer_new(host, path, err) : NULL;
-    ok = w && heed_writer_add(w, head.data, head.n, err);
-    for (int64_t i = 0; ok && i < n; i++)
-        ok = write_tensor(w, &list[i], source, ctx, err);
+    ok = ok && heed_tensors_put(host,
+                                &(heed_tensor_file){.path = path,
+                                                    .head = &head,
+                                                    .list = list,
+                                                    .n = n,
+                                                    .alignment = GGUF_ALIGNMENT,
+                                                    .source = source,
+                                                    .ctx = ctx},
+                                err);
     heed_buf_free(&head);
-    if (ok)
-        return heed_writer_commit(w, err);
-    heed_writer_cancel(w);
-    return false;
+    return ok;
 }

@@ -12,7 +12,8 @@
 
 #include "file/little.h"
 
-static const uint64_t HEED_EACH = UINT64_C(0x0101010101010101), HEED_TOPS = HEED_EACH * 0x80;
+static const uint64_t HEED_EACH = UINT64_C(0x0101010101010101);
+static const uint64_t HEED_TOPS = UINT64_C(0x8080808080808080);
 
 /* The highest bit of each byte that is zero. */
 static inline uint64_t heed_zero_bytes(uint64_t x) {

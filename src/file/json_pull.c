@@ -3,7 +3,6 @@
  */
 #include "file/json_pull.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -71,13 +71,19 @@ static bool has_magic(const unsigned char *data, size_t n) {
 }
 
 bool heed_is_llama2c(const unsigned char *data, size_t n) {
+    return has_magic(data, n) || heed_llama2c_tokens(data, n) > 0;
+}
+
+int64_t heed_llama2c_tokens(const unsigned char *data, size_t n) {
     header h;
-    if (has_magic(data, n))
-        return true;
-    if (n < LEGACY_HEADER)
-        return false;
-    read_legacy(&h, data);
-    return sound(&h);
+    bool magic = has_magic(data, n);
+    if (n < (size_t)(magic ? HEADER : LEGACY_HEADER))
+        return 0;
+    if (magic)
+        read_sizes(&h, data + 8);
+    else
+        read_legacy(&h, data);
+    return sound(&h) ? h.vocab : 0;
 }
 
 static bool read_header(reader *r, size_t n) {

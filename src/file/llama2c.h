@@ -19,6 +19,8 @@
 /* By the first bytes: the magic number, or seven sizes that a model may have and that a safetensors
  * header has not. */
 bool heed_is_llama2c(const unsigned char *data, size_t n);
+/* Tokens of its vocabulary; 0: it is no such file. */
+int64_t heed_llama2c_tokens(const unsigned char *data, size_t n);
 /* Appends the tensors, named as in llama2.c's Python ("layers.0.attention.wq.weight"), and the
  * header as metadata ("dim"; "tied" is 0 or 1). int8 matrices become float32 of their own. The
  * file's size must be what its header says (HEED_FILE). */

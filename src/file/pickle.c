@@ -7,7 +7,6 @@
  * asked for by heed_pickle_take.
  * SPDX-License-Identifier: MIT
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "file/little.h"

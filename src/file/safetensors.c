@@ -114,32 +114,20 @@ static bool add_folder(heed_tensors *t, const char *folder, heed_error *err) {
                      folder);
 }
 
-static bool ends_with(const char *s, const char *end) {
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 /* An index given by its own path: its shards lie beside it. */
 static bool add_index(heed_tensors *t, const char *path, heed_error *err) {
-    char folder[PATH_SIZE] = ".";
-    const char *slash = strrchr(path, '/');
-    size_t n = slash ? (size_t)(slash - path) + 1 : 0;
-    if (n >= sizeof folder)
-        return heed_fail(err, HEED_VALUE, "a path of %zu bytes is too long", strlen(path));
-    if (n)
-        memcpy(folder, path, n);
-    if (n)
-        folder[n] = '\0';
-    return heed_tensors_add_index(t, folder, path, err);
+    char folder[PATH_SIZE];
+    return heed_folder_of(folder, sizeof folder, path, err) &&
+           heed_tensors_add_index(t, folder, path, err);
 }
 
 heed_tensors *heed_tensors_open(const heed_host *host, const char *path, heed_error *err) {
     heed_tensors *t = heed_tensors_new(host, err);
     if (!t)
         return NULL;
-    bool ok = heed_is_folder(path)             ? add_folder(t, path, err)
-              : ends_with(path, ".index.json") ? add_index(t, path, err)
-                                               : heed_tensors_add_file(t, path, err);
+    bool ok = heed_is_folder(path)                ? add_folder(t, path, err)
+              : heed_ends_in(path, ".index.json") ? add_index(t, path, err)
+                                                  : heed_tensors_add_file(t, path, err);
     if (ok)
         return t;
     heed_tensors_free(t);

@@ -215,6 +215,15 @@ static const char *other_kind(const unsigned char *data, size_t n) {
     return NULL;
 }
 
+/* The same where the first eight bytes are no length, and no header follows. */
+static const char *without_header(const unsigned char *data) {
+    bool gzip = data[0] == 0x1f && data[1] == 0x8b;
+    return data[0] == '{' ? "JSON, and no tensors"
+           : gzip         ? "packed by gzip: unpack it first"
+                  : "no file of tensors that is known here: safetensors, GGUF, PyTorch's or "
+                    "llama2.c's";
+}
+
 /* Length of the header in *length, checked against the file's n bytes. */
 static bool read_length(const unsigned char *data, size_t n, size_t *length, heed_error *err) {
     const char *other = n ? other_kind(data, n) : NULL;
@@ -225,10 +234,10 @@ static bool read_length(const unsigned char *data, size_t n, size_t *length, hee
                          "file has %zu bytes, a safetensors file at least 8: download incomplete",
                          n);
     uint64_t says = heed_little(data, 8);
+    if (says > HEED_TENSOR_HEADER_MAX && (n == 8 || data[8] != '{'))
+        return heed_fail(err, HEED_FILE, "this is %s", without_header(data));
     if (says > HEED_TENSOR_HEADER_MAX)
-        return heed_fail(err, HEED_FILE,
-                         "header of %" PRIu64
-                         " bytes, at most %d are allowed: not a safetensors file?",
+        return heed_fail(err, HEED_FILE, "header of %" PRIu64 " bytes, at most %d are allowed",
                          says, HEED_TENSOR_HEADER_MAX);
     if (says > n - 8)
         return heed_fail(err, HEED_FILE,

@@ -30,8 +30,6 @@ static bool check_text(const char *what, const char *s, heed_error *err) {
 }
 
 static bool check_tensor(heed_tensor *t, heed_error *err) {
-    int64_t elements;
-    size_t bytes;
     if (!check_text("tensor name", t->name, err))
         return false;
     if (strcmp(t->name, "__metadata__") == 0)
@@ -39,31 +37,7 @@ static bool check_tensor(heed_tensor *t, heed_error *err) {
     if (t->rank < 0 || t->rank > HEED_TENSOR_RANK)
         return heed_fail(err, HEED_SHAPE, "tensor '%s' has %d dimensions, at most %d are written",
                          t->name, t->rank, HEED_TENSOR_RANK);
-    if (!heed_tensor_measure(t, &elements, &bytes, err))
-        return false;
-    if (t->bytes != 0 && t->bytes != bytes) {
-        char shape[180];
-        return heed_fail(err, HEED_SHAPE, "tensor '%s' has %zu bytes, shape %s of %s needs %zu",
-                         t->name, t->bytes, heed_tensor_shape(t, shape), heed_type_name(t->type),
-                         bytes);
-    }
-    t->bytes = bytes;
-    return true;
-}
-
-/* The list is sorted by type first, so equal names need not be neighbours. */
-bool heed_tensors_differ(const heed_host *host, const heed_tensor *list, int64_t n,
-                         heed_error *err) {
-    heed_map seen;
-    bool ok = true, added = true;
-    heed_map_init(&seen, host);
-    for (int64_t i = 0; ok && i < n; i++) {
-        ok = heed_map_put(&seen, list[i].name, strlen(list[i].name), i, &added, err) != NULL;
-        if (ok && !added)
-            ok = heed_fail(err, HEED_NAME, "two tensors are called '%s'", list[i].name);
-    }
-    heed_map_free(&seen);
-    return ok;
+    return heed_tensor_check(t, &t->bytes, err);
 }
 
 static bool print_meta(heed_buf *out, const heed_meta *meta, int64_t metas, heed_error *err) {
@@ -85,9 +59,12 @@ static bool print_meta(heed_buf *out, const heed_meta *meta, int64_t metas, heed
     return true;
 }
 
-static bool print_header(heed_buf *out, const heed_tensor *list, int64_t n, const heed_meta *meta,
-                         int64_t metas, heed_error *err) {
+/* The header behind its length, which is known when it is printed. */
+static bool print_head(heed_buf *out, const heed_tensor *list, int64_t n, const heed_meta *meta,
+                       int64_t metas, heed_error *err) {
+    uint64_t length = 0;
     size_t at = 0;
+    heed_buf_add(out, &length, sizeof length);
     heed_buf_text(out, "{");
     if (metas && !print_meta(out, meta, metas, err))
         return false;
@@ -103,39 +80,16 @@ static bool print_header(heed_buf *out, const heed_tensor *list, int64_t n, cons
         at += t->bytes;
     }
     heed_buf_text(out, "}");
-    while (out->n % 8 && heed_buf_text(out, " "))
-        continue;
+    heed_buf_add(out, "       ", heed_padding(out->n, 8));
     if (out->failed)
         return heed_fail(err, HEED_NOMEM, "no memory for a header of %" PRId64 " tensors", n);
-    if (out->n > HEED_TENSOR_HEADER_MAX)
-        return heed_fail(err, HEED_LIMIT, "the header takes %zu bytes, at most %d are allowed",
-                         out->n, HEED_TENSOR_HEADER_MAX);
+    length = out->n - sizeof length;
+    if (length > HEED_TENSOR_HEADER_MAX)
+        return heed_fail(err, HEED_LIMIT,
+                         "the header takes %" PRIu64 " bytes, at most %d are allowed", length,
+                         HEED_TENSOR_HEADER_MAX);
+    memcpy(out->data, &length, sizeof length);
     return true;
-}
-
-bool heed_tensor_put(heed_writer *w, const heed_tensor *t, heed_tensor_source *source, void *ctx,
-                     heed_error *err) {
-    const void *data = source && t->bytes ? source(ctx, t, err) : t->data;
-    return !t->bytes || (data && heed_writer_add(w, data, t->bytes, err));
-}
-
-static bool write_all(const heed_host *host, const char *path, const heed_buf *header,
-                      const heed_tensor *list, int64_t n, heed_tensor_source *source, void *ctx,
-                      heed_error *err) {
-    unsigned char length[8];
-    for (int i = 0; i < 8; i++)
-        length[i] = (unsigned char)((uint64_t)header->n >> (8 * i));
-    heed_writer *w = heed_writer_new(host, path, err);
-    if (!w)
-        return false;
-    bool ok = heed_writer_add(w, length, sizeof length, err) &&
-              heed_writer_add(w, header->data, header->n, err);
-    for (int64_t i = 0; ok && i < n; i++)
-        ok = heed_tensor_put(w, &list[i], source, ctx, err);
-    if (ok)
-        return heed_writer_commit(w, err);
-    heed_writer_cancel(w);
-    return false;
 }
 
 bool heed_tensors_write(const heed_host *host, const char *path, const heed_tensor *list, int64_t n,
@@ -147,7 +101,7 @@ bool heed_tensors_write_from(const heed_host *host, const char *path, const heed
                              int64_t n, const heed_meta *meta, int64_t metas,
                              heed_tensor_source *source, void *ctx, heed_error *err) {
     heed_error why = {0};
-    heed_buf header = {.host = host};
+    heed_buf head = {.host = host};
     heed_tensor *sorted = heed_alloc(host, (size_t)n, sizeof *sorted, err);
     if (!sorted)
         return false;
@@ -159,11 +113,19 @@ bool heed_tensors_write_from(const heed_host *host, const char *path, const heed
     ok = ok && heed_tensors_differ(host, sorted, n, &why);
     if (ok)
         qsort(sorted, (size_t)n, sizeof *sorted, by_type_and_name);
-    ok = ok && print_header(&header, sorted, n, meta, metas, &why);
+    ok = ok && print_head(&head, sorted, n, meta, metas, &why);
     if (!ok)
         heed_fail(err, why.code, "'%s': %s", path, why.text);
-    ok = ok && write_all(host, path, &header, sorted, n, source, ctx, err);
-    heed_buf_free(&header);
+    ok = ok && heed_tensors_put(host,
+                                &(heed_tensor_file){.path = path,
+                                                    .head = &head,
+                                                    .list = sorted,
+                                                    .n = n,
+                                                    .alignment = 1,
+                                                    .source = source,
+                                                    .ctx = ctx},
+                                err);
+    heed_buf_free(&head);
     heed_free(host, sorted);
     return ok;
 }

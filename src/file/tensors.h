@@ -48,11 +48,25 @@ bool heed_tensors_add_index(heed_tensors *t, const char *folder, const char *pat
 /* Elements of a shape in *elements, bytes in *bytes; false with err (naming the tensor) where 64
  * bits do not hold them or a dimension is negative. */
 bool heed_tensor_measure(const heed_tensor *t, int64_t *elements, size_t *bytes, heed_error *err);
+/* The same for a tensor that is to be written, whose own `bytes` must be those, or 0. */
+bool heed_tensor_check(const heed_tensor *t, size_t *bytes, heed_error *err);
 /* HEED_NAME where two have one name. */
 bool heed_tensors_differ(const heed_host *host, const heed_tensor *list, int64_t n,
                          heed_error *err);
-/* The tensor's bytes to a file, from its source where there is one. */
-bool heed_tensor_put(heed_writer *w, const heed_tensor *t, heed_tensor_source *source, void *ctx,
-                     heed_error *err);
+
+/* A file to be written: its head, then the tensors in the order of the list, each followed by
+ * zeros up to a multiple of `alignment`, at most 64. */
+typedef struct {
+    const char *path;
+    const heed_buf *head;
+    const heed_tensor *list;
+    int64_t n;
+    size_t alignment;
+    heed_tensor_source *source; /* NULL: from `data` */
+    void *ctx;
+} heed_tensor_file;
+bool heed_tensors_put(const heed_host *host, const heed_tensor_file *f, heed_error *err);
+/* What n lacks to a multiple of the alignment. */
+size_t heed_padding(size_t n, size_t alignment);
 
 #endif

@@ -67,9 +67,14 @@ static bool is_elsewhere(const heed_conversion *c, heed_error *err) {
         return heed_fail(err, HEED_VALUE, "'%s' is a %s, and a %s is to be written", c->out,
                          heed_is_folder(c->out) ? "folder" : "file",
                          heed_is_folder(c->out) ? "file" : "folder");
-    return !heed_same_file(c->path, c->out) ||
-           heed_fail(err, HEED_VALUE, "'%s' is what is read: name another place to write to",
-                     c->out);
+    if (heed_same_file(c->path, c->out))
+        return heed_fail(err, HEED_VALUE, "'%s' is what is read: name another place to write to",
+                         c->out);
+    bool folder = heed_is_folder(c->out);
+    bool taken = folder ? heed_convert_is_model(c->out) : heed_is_file(c->out);
+    return !taken || c->options->over ||
+           heed_fail(err, HEED_VALUE, "'%s' %s already: name another place to write to", c->out,
+                     folder ? "holds files of a model" : "is there");
 }
 
 bool heed_convert(heed_engine *engine, const char *path, const char *out,

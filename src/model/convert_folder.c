@@ -9,49 +9,9 @@
 
 #include "base/fs.h"
 
-#include <string.h>
-
 enum { PATH = 4096, NAME = 256, CONFIG_LIMIT = 16 << 20 };
 
 /* ---- From a folder ---- */
-
-static bool copy(const heed_conversion *c, const char *name, heed_error *err) {
-    char from[PATH], to[PATH];
-    heed_mapped file = {0};
-    if (!heed_join_path(from, sizeof from, c->path, name, err) ||
-        !heed_join_path(to, sizeof to, c->out, name, err))
-        return false;
-    if (!heed_is_there(from))
-        return true;
-    char *slash = strrchr(to, '/');
-    bool deep = strchr(name, '/') != NULL;
-    *slash = deep ? 0 : '/';
-    if (deep && !heed_make_folder(to, err))
-        return false;
-    *slash = '/';
-    bool fine = heed_map_file(&file, from, err) &&
-                heed_write_file(heed_model_host(c->from), to, file.data, file.n, err);
-    heed_unmap_file(&file);
-    return fine;
-}
-
-/* What stands beside config.json and the weights, in any family's folder. */
-static bool copy_files(const heed_conversion *c, heed_error *err) {
-    static const char *const names[] = {
-        "generation_config.json", "tokenizer.json", "tokenizer_config.json",
-        "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "vocab.json",
-        "merges.txt", "vocab.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model",
-        "source.spm", "target.spm", "tokenizer.bin", "preprocessor_config.json",
-        /* sentence-transformers */
-        "modules.json", "config_sentence_transformers.json", "sentence_bert_config.json",
-        "sentence_roberta_config.json", "sentence_distilbert_config.json",
-        "sentence_camembert_config.json", "sentence_albert_config.json",
-        "sentence_xlm-roberta_config.json", "1_Pooling/config.json"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!copy(c, names[i], err))
-            return false;
-    return true;
-}
 
 static bool copy_config(const heed_conversion *c, heed_error *err) {
     char path[PATH];
@@ -97,10 +57,10 @@ static bool read_back(heed_conversion *c, heed_error *err) {
 }
 
 static bool save_settings(heed_conversion *c, heed_error *err) {
-    const heed_gguf_value *v =
-        c->from->gguf ? heed_gguf_find(c->from->gguf, "tokenizer.chat_template") : NULL;
-    json_t *template =
-        v && v->kind == HEED_GGUF_TEXT ? json_stringn(v->text.data, v->text.n) : NULL;
+    const heed_gguf_text *text = heed_gguf_template_of(c->from);
+    json_t *template = text ? json_stringn(text->data, text->n) : NULL;
+    if (text && !template)
+        return heed_fail(err, HEED_VALUE, "setting '" HEED_CHAT_TEMPLATE "' is no UTF-8");
     c->to->tokenizer = c->from->tokenizer; /* lent */
     bool fine = heed_model_save_settings(c->to, c->out, c->type, template, err);
     c->to->tokenizer = NULL;
@@ -112,17 +72,11 @@ static bool save_settings(heed_conversion *c, heed_error *err) {
 
 static bool describe(const heed_conversion *c, heed_region *region, heed_weight_entry *e,
                      heed_convert_item *item, heed_tensor *t, heed_error *err) {
-    char name[NAME];
     /* As in the folder that it comes from, whose names and shapes may be older ones. */
     const heed_model *called = c->from->names == c->from->family->weights ? c->from : c->to;
-    if (!heed_model_weight_name(called, e->name, name, sizeof name))
-        return heed_fail(err, HEED_NAME, "family '%s' has no name for weight '%s'",
-                         c->to->family->type, e->name);
     *item = (heed_convert_item){.weight = e};
-    *t = (heed_tensor){
-        .name = heed_region_text(region, name, strlen(name), err), .type = c->type, .data = item};
-    t->rank = heed_model_weight_shape(called, e, t->dim);
-    return t->name != NULL;
+    *t = (heed_tensor){.type = c->type, .data = item};
+    return heed_model_describe_weight(called, region, e, t, err);
 }
 
 /* A bias of zeros that no file holds is no tensor. */
@@ -171,15 +125,23 @@ static bool write_weights(heed_conversion *c, heed_error *err) {
     return fine;
 }
 
-bool heed_convert_folder(heed_conversion *c, heed_error *err) {
-    bool folder = c->from->names == c->from->family->weights;
-    if (folder)
-        c->to = heed_model_sketch(c->from->engine, &c->from->config, NULL, err);
-    if (folder ? !c->to : !read_back(c, err))
-        return false;
-    if (!heed_convert_match(c, err) || !heed_make_folder(c->out, err))
-        return false;
-    if (folder ? !copy_files(c, err) || !copy_config(c, err) : !save_settings(c, err))
+static bool write_folder(heed_conversion *c, bool copies, heed_error *err) {
+    if (copies ? !heed_convert_copy_files(c, err) || !copy_config(c, err) : !save_settings(c, err))
         return false;
     return write_weights(c, err);
+}
+
+bool heed_convert_folder(heed_conversion *c, heed_error *err) {
+    bool copies = c->from->names == c->from->family->weights;
+    if (copies)
+        c->to = heed_model_sketch(c->from->engine, &c->from->config, NULL, err);
+    if (copies ? !c->to : !read_back(c, err))
+        return false;
+    if (!heed_convert_match(c, err) || !heed_make_folder(c->out, err) ||
+        !heed_convert_clear(c->out, err))
+        return false;
+    if (write_folder(c, copies, err))
+        return true;
+    heed_convert_clear(c->out, NULL); /* half a model is none */
+    return false;
 }

@@ -108,26 +108,29 @@ static bool put_vocabulary(work *w, heed_error *err) {
     return true;
 }
 
-/* A chat template: in tokenizer_config.json, one of several there, or in a file of its own. */
-static bool put_template(work *w, heed_error *err) {
-    const heed_host *host = heed_model_host(w->c->from);
-    const char *key = "tokenizer.chat_template";
-    char path[PATH];
-    if (w->c->from->gguf) {
-        const heed_gguf_value *v = heed_gguf_find(w->c->from->gguf, key);
-        if (v && v->kind == HEED_GGUF_TEXT)
-            heed_gguf_put_text(&w->settings, key, v->text.data, v->text.n);
-        return true;
+/* Of several templates in tokenizer_config.json the one that is called "default". */
+static const json_t *default_template(const json_t *root) {
+    const json_t *v = json_object_get(root, "chat_template");
+    for (size_t i = 0; i < json_array_size(v); i++) {
+        const json_t *one = json_array_get(v, i);
+        const char *name = json_string_value(json_object_get(one, "name"));
+        if (name && !strcmp(name, "default"))
+            return json_object_get(one, "template");
     }
-    if (!heed_is_folder(w->c->path))
-        return true;
+    return v;
+}
+
+/* In tokenizer_config.json, or in a file of its own, which then counts. */
+static bool put_folders_template(work *w, heed_error *err) {
+    const heed_host *host = heed_model_host(w->c->from);
+    char path[PATH];
     if (!heed_join_path(path, sizeof path, w->c->path, "chat_template.jinja", err))
         return false;
     if (heed_is_there(path)) {
         size_t n;
         char *text = heed_read_file(host, path, TEMPLATE_LIMIT, &n, err);
         if (text)
-            heed_gguf_put_text(&w->settings, key, text, n);
+            heed_gguf_put_text(&w->settings, HEED_CHAT_TEMPLATE, text, n);
         heed_free(host, text);
         return text != NULL;
     }
@@ -135,13 +138,18 @@ static bool put_template(work *w, heed_error *err) {
         !heed_is_there(path))
         return true;
     json_t *root = heed_json_read(host, path, TEMPLATE_LIMIT, err);
-    const json_t *v = json_object_get(root, "chat_template");
-    if (json_is_array(v))
-        v = json_object_get(json_array_get(v, 0), "template");
+    const json_t *v = default_template(root);
     if (json_is_string(v))
-        put_value(&w->settings, key, v);
+        put_value(&w->settings, HEED_CHAT_TEMPLATE, v);
     json_decref(root);
     return root != NULL;
+}
+
+static bool put_template(work *w, heed_error *err) {
+    const heed_gguf_text *text = heed_gguf_template_of(w->c->from);
+    if (text)
+        heed_gguf_put_text(&w->settings, HEED_CHAT_TEMPLATE, text->data, text->n);
+    return w->c->from->gguf || !heed_is_folder(w->c->path) || put_folders_template(w, err);
 }
 
 /* ---- What the settings say ---- */
@@ -206,6 +214,8 @@ static bool read_back(work *w, heed_error *err) {
 static json_t *keys_of(const work *w, heed_config c, heed_error *err) {
     json_t *root = json_object();
     heed_config_drop_nothing(&c);
+    if (!root)
+        heed_fail(err, HEED_NOMEM, "no memory to compare the settings");
     if (root && (!w->form->say || w->form->say(&c, err)) &&
         heed_keys_write(root, w->c->from->family->keys, &c, err))
         return root;

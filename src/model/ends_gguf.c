@@ -6,7 +6,7 @@
  * Source: llama.cpp, llama-vocab.cpp (special_eog_ids).
  * SPDX-License-Identifier: MIT
  */
-#include "model/convert.h"
+#include "model/inside.h"
 
 #include <string.h>
 

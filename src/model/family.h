@@ -5,8 +5,6 @@
 #define HEED_MODEL_FAMILY_H
 
 #include "base/error.h"
-#include "base/map.h"
-#include "file/gguf.h"
 #include "file/json.h"
 #include "file/safetensors.h"
 #include "model/model.h"
@@ -252,6 +250,8 @@ heed_value heed_turn(heed_build *b, heed_value x, int64_t heads, const heed_conf
 extern const heed_key heed_rope_gguf_keys[];
 bool heed_rope_gguf_finish(heed_config *c, const heed_tensors *tensors, heed_error *err);
 bool heed_rope_gguf_say(heed_config *c, heed_error *err);
+/* The numbers of that tensor for c's scaling, at most `most`; 0: it needs none. */
+int64_t heed_rope_gguf_freqs(const heed_config *c, float *out, int64_t most);
 
 /* llama.c: shared by the decoders that descend from it. */
 extern const heed_key heed_llama_keys[];
@@ -269,7 +269,6 @@ bool heed_llama_gguf_finish(heed_config *c, const heed_tensors *tensors, heed_er
 extern const heed_rename heed_llama_weights[];
 extern const char *const heed_llama_unused[];
 void heed_llama_defaults(heed_config *c);
-bool heed_llama_finish(heed_config *c, heed_error *err);
 heed_outputs heed_record_llama(heed_build *b, const heed_config *c, const heed_want *want);
 /* What the members of Llama's kin have alike; the rest stands in their files. */
 #define HEED_LLAMA_KIN                                                                             \
@@ -350,50 +349,5 @@ heed_outputs heed_record_t5(heed_build *b, const heed_config *c, const heed_want
     .kind = HEED_ENCODER_DECODER, .keys = (const heed_key *const[]){heed_t5_keys, NULL},           \
     .look = heed_t5_look, .record = heed_record_t5, .weights = heed_t5_weights,                    \
     .values = heed_bart_values, .unused = heed_t5_unused
-
-struct heed_model {
-    heed_engine *engine;
-    const heed_family *family;
-    heed_config config;
-    heed_weights *weights;
-    /* The mapped file that weights borrow from, and its names of them; NULL: a new model. */
-    const heed_tensors *tensors; /* in `own` or `gguf` */
-    heed_tensors *own;
-    heed_gguf *gguf;
-    const heed_rename *names;
-    const char *prefix;
-    const char *const *unused;
-    heed_map claims;     /* fit.c: names of the file that weights may have, to their weights */
-    const char **stored; /* the file's names of the weights, in their order; NULL: not there */
-    bool encoder_alone;  /* of both stacks, where the family can */
-    bool untie;          /* the head is its own, whatever the file says */
-    bool bare;           /* no weights and no tokenizer: only what is known without them */
-    char vocabulary[96]; /* the file that the tokenizer is in; "": none */
-    heed_tokenizer *tokenizer;
-    heed_tokenizer *target_tokenizer; /* of what the decoder writes; NULL: the same */
-};
-/* model.c: lets the family declare its weights. */
-bool heed_model_declare(heed_model *m, heed_error *err);
-/* load.c: family and settings from the text of a config.json. */
-bool heed_model_read_config(heed_model *m, const char *text, size_t n, heed_error *err);
-/* load.c: finds out what is at a path, reads all but the weights and declares these. */
-bool heed_model_read(heed_model *m, const char *path, heed_error *err);
-/* Opens it, unless the model is bare. */
-bool heed_model_read_tokenizer(heed_model *m, const char *path, heed_error *err);
-/* load_gguf.c: the same for a GGUF file, without declaring. */
-bool heed_model_read_gguf(heed_model *m, const char *path, heed_error *err);
-/* Defaults and names of m->family in a form. */
-void heed_model_take_form(heed_model *m, const heed_form *form);
-/* load_llama2c.c: the same for any other file, of which those of llama2.c alone are models. */
-bool heed_model_read_llama2c(heed_model *m, const char *path, heed_error *err);
-/* fit.c: a tensor by its name, without the prefix, or of a LayerNorm by what older files call its
- * weight and bias; NULL: absent. */
-const heed_tensor *heed_find_tensor(const heed_model *m, const char *name);
-/* Finds each weight's tensor, by name and shape alone. False where something is missing,
- * has another shape or is left over: the first of each kind and their numbers are told, and put
- * into the object `list` (NULL: no), all of them. */
-bool heed_model_match(heed_model *m, json_t *list, heed_error *err);
-/* Gives the matched weights their numbers. */
-bool heed_model_take(heed_model *m, heed_error *err);
 
 #endif

@@ -5,7 +5,7 @@
  * may stand under several names (tied weights): all that are there must be equal.
  * SPDX-License-Identifier: MIT
  */
-#include "model/convert.h"
+#include "model/inside.h"
 
 #include "base/blocks.h"
 #include "graph/op.h"

@@ -18,7 +18,7 @@ static void defaults(heed_config *c) {
 /* Old files say "gelu" in hidden_act and mean the tanh form, as transformers reads them. */
 static bool finish(heed_config *c, heed_error *err) {
     c->decoder.act = c->decoder.act == HEED_ACT_GELU ? HEED_ACT_GELU_TANH : c->decoder.act;
-    return heed_llama_finish(c, err);
+    return heed_rope_finish(c, err);
 }
 
 static const heed_form forms[] = {HEED_LLAMA_GGUF("gemma", heed_llama_gguf_finish), {0}};

@@ -10,7 +10,7 @@
 
 typedef struct {
     const char *name;
-    int value;
+    heed_act_kind act;
 } named;
 
 /* transformers' names; the first of several for one value is the one written. */
@@ -28,17 +28,7 @@ static const named acts[] = {{"relu", HEED_ACT_RELU},
                              {"relu2", HEED_ACT_RELU2},
                              {"tanh", HEED_ACT_TANH},
                              {"sigmoid", HEED_ACT_SIGMOID},
-                             {NULL, 0}};
-static const named positions[] = {{"none", HEED_POSITIONS_NONE},
-                                  {"sinusoidal", HEED_POSITIONS_SINUSOIDAL},
-                                  {"sinusoidal_interleaved", HEED_POSITIONS_SINUSOIDAL_INTERLEAVED},
-                                  {"learned", HEED_POSITIONS_LEARNED},
-                                  {"rope", HEED_POSITIONS_ROPE},
-                                  {"rope_interleaved", HEED_POSITIONS_ROPE_INTERLEAVED},
-                                  {"alibi", HEED_POSITIONS_ALIBI},
-                                  {"t5", HEED_POSITIONS_T5},
-                                  {NULL, 0}};
-
+                             {NULL, HEED_ACT_RELU}};
 /* id2label has an entry for each class. */
 static bool count_labels(const json_t *value, heed_config *c, heed_error *err) {
     if (!json_is_object(value) || !json_object_size(value))
@@ -88,30 +78,29 @@ const heed_key heed_common_keys[] = {HEED_KNOWN("model_type"),
                                      HEED_KNOWN("heed_version"),
                                      {0}};
 
-static bool find_named(const named *table, const char *key, const char *name, int *value,
-                       heed_error *err) {
-    for (; table->name; table++)
-        if (!strcmp(table->name, name)) {
-            *value = table->value;
-            return true;
-        }
-    return heed_fail(err, HEED_VALUE, "key '%s': '%s' is not known here", key, name);
-}
-
 bool heed_act_named(const char *name, heed_act_kind *act) {
     for (const named *n = acts; n->name; n++)
         if (!strcmp(n->name, name)) {
-            *act = (heed_act_kind)n->value;
+            *act = n->act;
             return true;
         }
     return false;
 }
 
-static const char *name_of(const named *table, int value) {
-    for (; table->name; table++)
-        if (table->value == value)
-            return table->name;
+static const char *name_of(heed_act_kind act) {
+    for (const named *n = acts; n->name; n++)
+        if (n->act == act)
+            return n->name;
     return "";
+}
+
+static bool positions_named(const char *name, heed_position_kind *positions) {
+    for (int i = 0; heed_position_names[i]; i++)
+        if (!strcmp(heed_position_names[i], name)) {
+            *positions = (heed_position_kind)i;
+            return true;
+        }
+    return false;
 }
 
 static bool token_id(const json_t *v, const char *key, int32_t *out, heed_error *err) {
@@ -151,18 +140,13 @@ static bool read_id(const json_t *root, const heed_key *k, heed_config *c, int32
 
 static bool read_named(const json_t *root, const heed_key *k, char *at, heed_error *err) {
     const char *name = NULL;
-    int value = 0;
     if (!heed_json_opt_string(root, k->key, &name, err))
         return false;
-    if (!name)
-        return true;
-    if (!find_named(k->kind == HEED_KEY_ACT ? acts : positions, k->key, name, &value, err))
-        return false;
-    if (k->kind == HEED_KEY_ACT)
-        *(heed_act_kind *)(void *)at = (heed_act_kind)value;
-    else
-        *(heed_position_kind *)(void *)at = (heed_position_kind)value;
-    return true;
+    bool known = !name ? true
+                 : k->kind == HEED_KEY_ACT
+                     ? heed_act_named(name, (heed_act_kind *)(void *)at)
+                     : positions_named(name, (heed_position_kind *)(void *)at);
+    return known || heed_fail(err, HEED_VALUE, "key '%s': '%s' is not known here", k->key, name);
 }
 
 /* Compact JSON of a value, for comparing and for messages; NULL where memory fails. Free with
@@ -344,9 +328,9 @@ static json_t *value_of(const heed_key *k, const heed_config *c) {
                                        : json_boolean(stop == HEED_STOP_FIRST);
     }
     case HEED_KEY_ACT:
-        return json_string(name_of(acts, (int)*(const heed_act_kind *)(const void *)at));
+        return json_string(name_of(*(const heed_act_kind *)(const void *)at));
     case HEED_KEY_POSITIONS:
-        return json_string(name_of(positions, (int)*(const heed_position_kind *)(const void *)at));
+        return json_string(heed_position_names[*(const heed_position_kind *)(const void *)at]);
     case HEED_KEY_ONLY:
         return json_loads(k->only, JSON_DECODE_ANY, NULL);
     case HEED_KEY_READ:

@@ -5,7 +5,6 @@
 #include "model/family.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 static bool read_bias(const json_t *value, heed_config *c, heed_error *err) {
@@ -54,10 +53,6 @@ void heed_llama_defaults(heed_config *c) {
     c->decoder.max_positions = 2048;
     c->rotary_part = 1;
     c->rope_truncate = true;
-}
-
-bool heed_llama_finish(heed_config *c, heed_error *err) {
-    return heed_rope_finish(c, err);
 }
 
 bool heed_read_layer_types(const json_t *value, heed_config *c, heed_error *err) {
@@ -291,6 +286,6 @@ const heed_family heed_family_llama = {
     .architectures = architectures,
     .defaults = heed_llama_defaults,
     .keys = (const heed_key *const[]){heed_llama_keys, heed_rope_keys, NULL},
-    .finish = heed_llama_finish,
+    .finish = heed_rope_finish,
     HEED_LLAMA_KIN,
     .forms = forms};

@@ -2,7 +2,7 @@
  * file, a folder that holds one, a file of llama2.c.
  * SPDX-License-Identifier: MIT
  */
-#include "model/convert.h"
+#include "model/inside.h"
 
 #include "base/fs.h"
 
@@ -160,37 +160,34 @@ static bool read_folder(heed_model *m, const char *folder, heed_error *err) {
     return m->own != NULL;
 }
 
-/* Are the folder's GGUF files the parts of one? Then the name of the first. */
-static bool find_first_part(const char *folder, int files, char name[NAME]) {
-    char all[40], first[60], one[NAME];
-    snprintf(all, sizeof all, "-of-%05d.gguf", files);
-    snprintf(first, sizeof first, "-00001%s", all);
-    return heed_find_ending(folder, all, one, sizeof one) == files &&
-           heed_find_ending(folder, first, name, NAME) == 1;
+static bool read_file(heed_model *m, const char *path, heed_error *err) {
+    if (heed_is_gguf(path))
+        return heed_model_read_gguf(m, path, err);
+    return heed_is_there(path) ? heed_model_read_llama2c(m, path, err)
+                               : heed_fail(err, HEED_FILE, "there is no such folder or file");
 }
 
 static bool read_any(heed_model *m, const char *path, heed_error *err) {
-    char inside[PATH], name[NAME];
-    if (!heed_is_folder(path)) {
-        if (heed_is_gguf(path))
-            return heed_model_read_gguf(m, path, err);
-        return heed_is_there(path) ? heed_model_read_llama2c(m, path, err)
-                                   : heed_fail(err, HEED_FILE, "there is no such folder or file");
-    }
+    char inside[PATH], name[HEED_GGUF_NAME];
+    if (!heed_is_folder(path))
+        return read_file(m, path, err);
     if (!heed_join_path(inside, sizeof inside, path, "config.json", err))
         return false;
-    int found = heed_is_there(inside) ? 0 : heed_find_ending(path, ".gguf", name, sizeof name);
-    if (found > 1 && !find_first_part(path, found, name))
-        return heed_fail(err, HEED_FILE, "the folder has %d GGUF files: name one of them", found);
-    if (!found)
+    if (heed_is_there(inside))
         return read_folder(m, path, err);
+    int found = heed_gguf_in_folder(path, name);
+    if (found > 1)
+        return heed_fail(err, HEED_FILE, "the folder has %d GGUF files: name one of them", found);
+    if (found == 0)
+        return heed_fail(err, HEED_FILE,
+                         "the folder has no config.json and no GGUF file; a model of llama2.c is "
+                         "named by its own file");
     return heed_join_path(inside, sizeof inside, path, name, err) &&
            heed_model_read_gguf(m, inside, err);
 }
 
 bool heed_model_read_tokenizer(heed_model *m, const char *path, heed_error *err) {
-    const char *slash = strrchr(path, '/');
-    snprintf(m->vocabulary, sizeof m->vocabulary, "%.90s", slash ? slash + 1 : path);
+    snprintf(m->vocabulary, sizeof m->vocabulary, "%.90s", heed_name_in(path));
     if (m->bare)
         return true;
     heed_tokenizer_pair pair = {NULL, NULL}; /* Marian's folders hold two */

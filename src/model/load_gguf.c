@@ -5,7 +5,7 @@
  * Format: ggml, gguf.md; names of keys and tensors as gguf-py 0.19 has them.
  * SPDX-License-Identifier: MIT
  */
-#include "model/convert.h"
+#include "model/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static json_t *value_of(const heed_gguf_value *v) {
 
 /* What says where a model comes from, and how it wants to be asked. */
 static bool is_harmless(const char *key) {
-    static const char *const starts[] = {"general.", "quantize.", "tokenizer.chat_template", NULL};
+    static const char *const starts[] = {"general.", "quantize.", HEED_CHAT_TEMPLATE, NULL};
     for (int i = 0; starts[i]; i++)
         if (!strncmp(key, starts[i], strlen(starts[i])))
             return true;
@@ -266,6 +266,11 @@ bool heed_model_read_gguf(heed_model *m, const char *path, heed_error *err) {
     m->tensors = heed_gguf_tensors(m->gguf);
     return read_model(m, err) && (!heed_gguf_find(m->gguf, "tokenizer.ggml.model") ||
                                   heed_model_read_tokenizer(m, path, err));
+}
+
+const heed_gguf_text *heed_gguf_template_of(const heed_model *m) {
+    const heed_gguf_value *v = m->gguf ? heed_gguf_find(m->gguf, HEED_CHAT_TEMPLATE) : NULL;
+    return v && v->kind == HEED_GGUF_TEXT ? &v->text : NULL;
 }
 
 /* ---- Writing ---- */

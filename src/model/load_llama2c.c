@@ -1,12 +1,8 @@
 /* load_llama2c.c: a model from a file of llama2.c, with the vocabulary that lies beside it.
  * SPDX-License-Identifier: MIT
  */
-#include "model/family.h"
+#include "model/inside.h"
 
-#include "base/fs.h"
-
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,24 +35,10 @@ static bool read_header(heed_model *m, const heed_form *form, heed_error *err) {
     return fine;
 }
 
-/* tokenizer.bin beside the model, or tok512.bin for a vocabulary of 512, as llama2.c calls them. */
 static bool read_tokenizer(heed_model *m, const char *path, heed_error *err) {
-    char folder[PATH], beside[PATH], names[2][40] = {"tokenizer.bin"};
-    const char *slash = strrchr(path, '/');
-    size_t n = slash ? (size_t)(slash - path) + 1 : 0;
-    snprintf(names[1], sizeof names[1], "tok%" PRId64 ".bin", m->config.vocab);
-    if (n >= sizeof folder)
-        return heed_fail(err, HEED_VALUE, "a path of %zu bytes is too long", strlen(path));
-    memcpy(folder, n ? path : "./", n ? n : 2);
-    folder[n ? n : 2] = 0;
-    for (int i = 0; i < 2; i++) {
-        if (!heed_join_path(beside, sizeof beside, folder, names[i], err))
-            return false;
-        if (!heed_is_there(beside))
-            continue;
-        return heed_model_read_tokenizer(m, beside, err);
-    }
-    return true;
+    char beside[PATH];
+    return heed_llama2c_vocabulary(path, m->config.vocab, beside, sizeof beside, err) &&
+           (!beside[0] || heed_model_read_tokenizer(m, beside, err));
 }
 
 bool heed_model_read_llama2c(heed_model *m, const char *path, heed_error *err) {

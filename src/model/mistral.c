@@ -24,5 +24,5 @@ const heed_family heed_family_mistral = {
     .architectures = architectures,
     .defaults = defaults,
     .keys = (const heed_key *const[]){keys, heed_llama_keys, heed_rope_keys, NULL},
-    .finish = heed_llama_finish,
+    .finish = heed_rope_finish,
     HEED_LLAMA_KIN};

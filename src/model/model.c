@@ -1,7 +1,7 @@
 /* model.c: the object: config, weights and tokenizer under one handle.
  * SPDX-License-Identifier: MIT
  */
-#include "model/convert.h"
+#include "model/inside.h"
 
 #include "base/mem.h"
 #include "graph/op.h"
@@ -206,6 +206,13 @@ int64_t heed_model_parameters(const heed_model *m) {
             n += e->rows * e->cols;
     }
     return n;
+}
+
+int64_t heed_model_positions(const heed_model *m) {
+    const heed_stack *s = m->config.kind == HEED_ENCODER ? &m->config.encoder : &m->config.decoder;
+    bool endless = s->positions == HEED_POSITIONS_NONE || s->positions == HEED_POSITIONS_ALIBI ||
+                   s->positions == HEED_POSITIONS_T5;
+    return endless ? 0 : s->max_positions;
 }
 
 void heed_config_drop_nothing(heed_config *c) {

@@ -3,7 +3,6 @@
  */
 #include "model/family.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define ONE_STACK(name)                                                                            \

@@ -23,7 +23,7 @@ bool heed_qwen_finish(heed_config *c, heed_error *err) {
         c->window = 0;
     for (int64_t i = c->first_windowed; !listed && i >= 0 && i < HEED_WINDOWED; i++)
         c->windowed[i / 64] |= (uint64_t)1 << i % 64;
-    return heed_llama_finish(c, err);
+    return heed_rope_finish(c, err);
 }
 
 static const heed_form forms[] = {HEED_LLAMA_GGUF("qwen2", heed_llama_gguf_finish), {0}};

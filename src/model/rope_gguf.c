@@ -7,7 +7,7 @@
  * is then compared: a table that says anything else is refused.
  * SPDX-License-Identifier: MIT
  */
-#include "model/convert.h"
+#include "model/family.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * weights is complete.
  * SPDX-License-Identifier: MIT
  */
-#include "model/convert.h"
+#include "model/inside.h"
 
 #include "base/fs.h"
 #include "graph/op.h"
@@ -120,19 +120,22 @@ bool heed_model_save_settings(const heed_model *m, const char *folder, heed_type
            save_generation(m, folder, err) && save_tokenizer(m, folder, template, err);
 }
 
-static bool describe(const heed_model *m, heed_region *names, const heed_weight_entry *e,
-                     heed_tensor *t, heed_error *err) {
+bool heed_model_describe_weight(const heed_model *m, heed_region *names, const heed_weight_entry *e,
+                                heed_tensor *t, heed_error *err) {
     char name[NAME];
     if (!heed_model_weight_name(m, e->name, name, sizeof name))
         return heed_fail(err, HEED_NAME, "family '%s' has no name for weight '%s'", m->family->type,
                          e->name);
-    char *copy = heed_region_text(names, name, strlen(name), err);
-    *t = (heed_tensor){.name = copy,
-                       .type = HEED_F32,
-                       .data = e->data,
-                       .bytes = (size_t)(e->rows * e->cols) * sizeof(float)};
+    t->name = heed_region_text(names, name, strlen(name), err);
     t->rank = heed_model_weight_shape(m, e, t->dim);
-    return copy != NULL;
+    return t->name != NULL;
+}
+
+static bool describe(const heed_model *m, heed_region *names, const heed_weight_entry *e,
+                     heed_tensor *t, heed_error *err) {
+    *t = (heed_tensor){
+        .type = HEED_F32, .data = e->data, .bytes = (size_t)(e->rows * e->cols) * sizeof(float)};
+    return heed_model_describe_weight(m, names, e, t, err);
 }
 
 bool heed_add_sinusoids(const heed_model *m, heed_region *region, heed_tensor *list, int64_t *n,

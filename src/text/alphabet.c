@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/utf8.h"

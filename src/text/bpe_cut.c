@@ -4,7 +4,6 @@
  * library: bytes of a fallback come before an unknown that is still open.
  * SPDX-License-Identifier: MIT
  */
-#include <string.h>
 
 #include "base/error.h"
 #include "base/utf8.h"

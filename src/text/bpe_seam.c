@@ -10,8 +10,6 @@
  */
 #include "text/bpe.h"
 
-#include <string.h>
-
 enum { BITS_FOR_EACH = 16, FEWEST = 1 << 12, MOST = 1 << 20 };
 
 bool heed_seams_init(heed_seams *seams, heed_region *region, size_t n, heed_error *err) {

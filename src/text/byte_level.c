@@ -4,8 +4,6 @@
  */
 #include "text/byte_level.h"
 
-#include <string.h>
-
 #include "base/utf8.h"
 #include "text/pattern.h"
 #include "text/scan.h"

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"

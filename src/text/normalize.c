@@ -1,7 +1,6 @@
 /* normalize.c: the normalizers: work->now rewritten, code point by code point, with its origins.
  * SPDX-License-Identifier: MIT
  */
-#include <string.h>
 
 #include "base/utf8.h"
 #include "text/byte_level.h"

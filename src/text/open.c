@@ -5,12 +5,14 @@
  * are plain text are known by their names.
  * SPDX-License-Identifier: MIT
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/fs.h"
 #include "file/little.h"
+#include "file/llama2c.h"
 #include "text/open.h"
 #include "text/spm.h"
 
@@ -70,11 +72,12 @@ static bool none_there(const char *path, heed_error *err) {
     char looked[400] = "";
     for (int i = 0; i < FORMS; i++) {
         size_t n = strlen(looked);
-        snprintf(looked + n, sizeof looked - n, "%s%s%s%s%s%s", i > 0 ? ", " : "", forms[i].file,
+        snprintf(looked + n, sizeof looked - n, "%s%s%s%s%s, ", forms[i].file,
                  forms[i].also ? " with " : "", forms[i].also ? forms[i].also : "",
                  forms[i].besides ? " and " : "", forms[i].besides ? forms[i].besides : "");
     }
-    return heed_fail(err, HEED_FILE, "'%s' has no tokenizer: looked for %s", path, looked);
+    return heed_fail(err, HEED_FILE, "'%s' has no tokenizer: looked for %sone GGUF file", path,
+                     looked);
 }
 
 static heed_tokenizer *open_and_keep(const heed_folder *f, const form *found, const char *name,
@@ -123,32 +126,16 @@ bool heed_tokenizer_open_folder(const heed_host *host, const char *path, heed_to
 
 /* ---- Files --------------------------------------------------------------------------------- */
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static bool ends_with(const char *s, const char *end) {
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 /* A file that means something only together with the settings beside it. */
 static heed_tokenizer *open_beside(const heed_host *host, const char *path, heed_error *err) {
     char folder[PATH];
-    const char *name = base_name(path);
-    size_t n = (size_t)(name - path);
+    const char *name = heed_name_in(path);
     heed_folder f;
-    if (n >= sizeof folder) {
-        heed_fail(err, HEED_VALUE, "path of %zu bytes: at most %d are possible", n, PATH - 1);
+    if (!heed_folder_of(folder, sizeof folder, path, err) ||
+        !heed_folder_open(&f, host, folder, err)) {
         return NULL;
     }
-    memcpy(folder, n > 0 ? path : ".", n > 0 ? n : 1);
-    folder[n > 0 ? n : 1] = '\0';
-    if (!heed_folder_open(&f, host, folder, err)) {
-        return NULL;
-    }
-    bool words = ends_with(name, ".txt") && strcmp(name, "merges.txt") != 0;
+    bool words = heed_ends_in(name, ".txt") && strcmp(name, "merges.txt") != 0;
     heed_tokenizer *t = words ? heed_open_bert(&f, name, err) : heed_open_merges(&f, err);
     heed_folder_close(&f);
     return t;
@@ -201,34 +188,38 @@ static heed_tokenizer *open_gguf(const heed_host *host, const char *path, heed_e
     return t;
 }
 
-/* The vocabulary of a folder's only GGUF file, where no file of `forms` is there. */
+/* The vocabulary of a folder's GGUF file, where no file of `forms` is there. */
 static bool only_gguf(const char *folder, char inside[PATH]) {
-    char name[256];
-    return !find_form(&(heed_folder){.path = folder}) &&
-           heed_find_ending(folder, ".gguf", name, sizeof name) == 1 &&
+    char name[HEED_GGUF_NAME];
+    return !find_form(&(heed_folder){.path = folder}) && heed_gguf_in_folder(folder, name) == 1 &&
            heed_join_path(inside, PATH, folder, name, NULL);
 }
 
-heed_tokenizer *heed_tokenizer_open(const heed_host *host, const char *path, heed_error *err) {
-    if (heed_is_folder(path)) {
-        char inside[PATH];
-        if (only_gguf(path, inside)) {
-            return open_gguf(host, inside, err);
-        }
-        heed_tokenizer_pair both;
-        if (!heed_tokenizer_open_folder(host, path, &both, err)) {
-            return NULL;
-        }
-        heed_tokenizer_free(both.target);
-        return both.source;
+static heed_tokenizer *open_folder(const heed_host *host, const char *path, heed_error *err) {
+    char inside[PATH];
+    heed_tokenizer_pair both;
+    if (only_gguf(path, inside)) {
+        return open_gguf(host, inside, err);
     }
-    if (heed_is_gguf(path)) {
-        return open_gguf(host, path, err);
+    if (!heed_tokenizer_open_folder(host, path, &both, err)) {
+        return NULL;
     }
-    const char *name = base_name(path);
-    if (ends_with(name, ".txt") || strcmp(name, "vocab.json") == 0) {
-        return open_beside(host, path, err);
+    heed_tokenizer_free(both.target);
+    return both.source;
+}
+
+/* Tokens of a model of llama2.c; 0: the file is none, or cannot be read. */
+static int64_t model_tokens(const char *path) {
+    heed_mapped file;
+    int64_t tokens = 0;
+    if (heed_map_file(&file, path, NULL)) {
+        tokens = heed_llama2c_tokens(file.data, file.n);
+        heed_unmap_file(&file);
     }
+    return tokens;
+}
+
+static heed_tokenizer *open_any(const heed_host *host, const char *path, heed_error *err) {
     size_t n = 0;
     char *data = heed_read_file(host, path, FILE_LIMIT, &n, err);
     if (data && looks_json(data, n)) {
@@ -237,4 +228,33 @@ heed_tokenizer *heed_tokenizer_open(const heed_host *host, const char *path, hee
     heed_tokenizer *t = data ? open_bytes(host, data, n, path, err) : NULL;
     heed_free(host, data);
     return t;
+}
+
+heed_tokenizer *heed_tokenizer_open(const heed_host *host, const char *path, heed_error *err) {
+    const char *name = heed_name_in(path);
+    char beside[PATH];
+    if (heed_is_folder(path)) {
+        return open_folder(host, path, err);
+    }
+    if (heed_is_gguf(path)) {
+        return open_gguf(host, path, err);
+    }
+    if (heed_ends_in(name, ".txt") || strcmp(name, "vocab.json") == 0) {
+        return open_beside(host, path, err);
+    }
+    int64_t tokens = model_tokens(path);
+    if (tokens == 0) {
+        return open_any(host, path, err);
+    }
+    if (!heed_llama2c_vocabulary(path, tokens, beside, sizeof beside, err)) {
+        return NULL;
+    }
+    if (beside[0]) {
+        return open_any(host, beside, err);
+    }
+    heed_fail(err, HEED_FILE,
+              "'%s' is a model of llama2.c, and its vocabulary is not beside it: tokenizer.bin or "
+              "tok%" PRId64 ".bin",
+              path, tokens);
+    return NULL;
 }

@@ -5,7 +5,6 @@
  * are followed as transformers 5 does; of two that name the same token the newer counts.
  * SPDX-License-Identifier: MIT
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -18,6 +18,9 @@ typedef struct {
     int64_t unk, bos, eos, pad, sep, cls, mask; /* ids, -1: none */
 } heed_gguf_vocab;
 
+/* WordPiece: does a token stand there as it is, without the marks that words and the rest of them
+ * have? Special ones do. */
+bool heed_gguf_as_it_is(int64_t type, const char *s, size_t n);
 bool heed_gguf_merges(heed_gguf_vocab *v, heed_error *err);
 /* The name of the words' expression; "default" where there is none. */
 bool heed_gguf_pre(const heed_gguf_vocab *v, heed_gguf_text *out, heed_error *err);

@@ -181,7 +181,11 @@ heed_tokenizer *heed_gguf_open_bpe(heed_gguf_vocab *v, heed_error *err) {
 
 /* ---- WordPiece ----------------------------------------------------------------------------- */
 
-/* "▁word" is word, "piece" is ##piece; special tokens are as they are. */
+bool heed_gguf_as_it_is(int64_t type, const char *s, size_t n) {
+    return type != HEED_SPM_NORMAL || (n > 1 && s[0] == '[' && s[n - 1] == ']');
+}
+
+/* "▁word" is word, "piece" is ##piece. */
 static json_t *pieces_of(const heed_gguf_vocab *v, heed_error *err) {
     json_t *vocab = json_object();
     heed_buf text = {.host = v->host};
@@ -189,8 +193,7 @@ static json_t *pieces_of(const heed_gguf_vocab *v, heed_error *err) {
         heed_gguf_text t = v->token[id];
         bool word =
             t.n > HEED_SPM_MARK_BYTES && memcmp(t.data, HEED_SPM_MARK, HEED_SPM_MARK_BYTES) == 0;
-        bool plain = v->type[id] != HEED_SPM_NORMAL ||
-                     (t.n > 1 && t.data[0] == '[' && t.data[t.n - 1] == ']');
+        bool plain = heed_gguf_as_it_is(v->type[id], t.data, t.n);
         size_t skip = word ? HEED_SPM_MARK_BYTES : 0;
         text.n = 0;
         heed_buf_text(&text, word || plain ? "" : "##");

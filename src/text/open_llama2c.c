@@ -7,14 +7,17 @@
  * Source: Karpathy, llama2.c, tokenizer.py and run.c.
  * SPDX-License-Identifier: MIT
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/fs.h"
 #include "file/little.h"
 #include "text/open.h"
 #include "text/spm.h"
 
-enum { HEAD = 8, FIRST_BYTE = 3, LAST_BYTE = 258 };
+enum { HEAD = 8, FIRST_BYTE = 3, LAST_BYTE = 258, PATH = 4096 };
 
 typedef struct {
     const unsigned char *data;
@@ -118,6 +121,25 @@ heed_tokenizer *heed_llama2c_parse(const heed_host *host, const char *data, size
     }
     heed_region_free(&r.region);
     return t;
+}
+
+bool heed_llama2c_vocabulary(const char *model, int64_t tokens, char *out, size_t size,
+                             heed_error *err) {
+    char folder[PATH], names[2][40] = {"tokenizer.bin"};
+    snprintf(names[1], sizeof names[1], "tok%" PRId64 ".bin", tokens);
+    if (!heed_folder_of(folder, sizeof folder, model, err)) {
+        return false;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (!heed_join_path(out, size, folder, names[i], err)) {
+            return false;
+        }
+        if (heed_is_there(out)) {
+            return true;
+        }
+    }
+    out[0] = '\0';
+    return true;
 }
 
 heed_tokenizer *heed_open_llama2c(const heed_folder *f, const char *name, heed_error *err) {

@@ -6,7 +6,6 @@
  * Source: Radford et al. 2019; convert_slow_tokenizer.py of transformers for the families.
  * SPDX-License-Identifier: MIT
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "text/open_gguf.h"
 #include "text/spm.h"
 
 bool heed_gguf_cannot(heed_error *err, const char *what) {
@@ -136,13 +137,11 @@ static bool is_berts_normalizer(const json_t *n) {
            !json_is_false(json_object_get(n, "handle_chinese_chars"));
 }
 
-/* ##piece is piece, word is "▁word"; special tokens are as they are. */
+/* ##piece is piece, word is "▁word". */
 static bool spell(heed_gguf_work *w, heed_error *err) {
     for (int64_t id = 0; id < w->n; id++) {
         heed_line *t = &w->token[id];
-        bool plain =
-            w->type[id] != HEED_SPM_NORMAL || (t->n > 1 && t->s[0] == '[' && t->s[t->n - 1] == ']');
-        if (plain) {
+        if (heed_gguf_as_it_is(w->type[id], t->s, t->n)) {
             continue;
         }
         if (t->n > 2 && t->s[0] == '#' && t->s[1] == '#') {
@@ -188,6 +187,14 @@ static bool put_word_piece(heed_gguf_work *w, heed_error *err) {
 
 /* ---- SentencePiece ------------------------------------------------------------------------- */
 
+bool heed_gguf_put_llama(heed_gguf_work *w, bool prefix, bool tidy, heed_error *err) {
+    heed_gguf_put_lists(w, "llama", true);
+    heed_gguf_put_text(w->s, "tokenizer.ggml.pre", "default", 7);
+    heed_gguf_put_bool(w->s, "tokenizer.ggml.add_space_prefix", prefix);
+    heed_gguf_put_bool(w->s, "tokenizer.ggml.remove_extra_whitespaces", tidy);
+    return heed_gguf_put_ends(w, err);
+}
+
 static bool put_spm(heed_gguf_work *w, const heed_spm *spm, heed_error *err) {
     if (spm->kind != HEED_SPM_BPE) {
         return heed_gguf_cannot(err, "a SentencePiece model that is not BPE");
@@ -205,11 +212,7 @@ static bool put_spm(heed_gguf_work *w, const heed_spm *spm, heed_error *err) {
         w->type[p->id] = p->type == HEED_SPM_NONE ? w->type[p->id] : (int32_t)p->type;
         w->ids->unk = p->type == HEED_SPM_UNKNOWN ? p->id : w->ids->unk;
     }
-    heed_gguf_put_lists(w, "llama", true);
-    heed_gguf_put_text(w->s, "tokenizer.ggml.pre", "default", 7);
-    heed_gguf_put_bool(w->s, "tokenizer.ggml.add_space_prefix", spm->dummy_prefix);
-    heed_gguf_put_bool(w->s, "tokenizer.ggml.remove_extra_whitespaces", spm->tidy);
-    return heed_gguf_put_ends(w, err);
+    return heed_gguf_put_llama(w, spm->dummy_prefix, spm->tidy, err);
 }
 
 /* ---- Which one ----------------------------------------------------------------------------- */

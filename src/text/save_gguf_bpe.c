@@ -279,11 +279,7 @@ static bool put_characters(heed_gguf_work *w, heed_error *err) {
     if (!fine) {
         return false;
     }
-    heed_gguf_put_lists(w, "llama", true);
-    heed_gguf_put_text(w->s, "tokenizer.ggml.pre", "default", 7);
-    heed_gguf_put_bool(w->s, "tokenizer.ggml.add_space_prefix", prefix);
-    heed_gguf_put_bool(w->s, "tokenizer.ggml.remove_extra_whitespaces", false);
-    return heed_gguf_put_ends(w, err);
+    return heed_gguf_put_llama(w, prefix, false, err);
 }
 
 bool heed_gguf_put_bpe(heed_gguf_work *w, heed_error *err) {

@@ -17,19 +17,6 @@ typedef enum { OTHER, LETTER, NUMBER, SPACE, END } class;
 
 /* ---- Characters ---------------------------------------------------------------------------- */
 
-static bool in(const heed_range *list, size_t n, uint32_t cp) {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (cp > list[middle].last) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < n && cp >= list[low].first;
-}
-
 static class ascii_class(unsigned char c) {
     if ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') {
         return LETTER;
@@ -49,10 +36,10 @@ static class wide_class(uint32_t cp) {
     if (heed_is_space(cp)) {
         return SPACE;
     }
-    if (in(heed_letter_ranges, heed_letter_ranges_n, cp)) {
+    if (heed_in_ranges(heed_letter_ranges, heed_letter_ranges_n, cp)) {
         return LETTER;
     }
-    return in(heed_number_ranges, heed_number_ranges_n, cp) ? NUMBER : OTHER;
+    return heed_in_ranges(heed_number_ranges, heed_number_ranges_n, cp) ? NUMBER : OTHER;
 }
 
 /* The class of the character at `at`, and where the next one begins. */

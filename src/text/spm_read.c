@@ -7,7 +7,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"

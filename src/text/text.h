@@ -34,6 +34,10 @@ bool heed_tokenizer_open_folder(const heed_host *host, const char *folder, heed_
 /* Whether there is any of them; a vocab.txt alone counts for model types whose is BERT's: others
  * have tokenizers of their own, and take token ids here. */
 bool heed_tokenizer_in_folder(const char *folder, const char *model_type);
+/* The path of the vocabulary beside a model of llama2.c: tokenizer.bin, or tok512.bin for one of
+ * 512 tokens; "" where there is neither. */
+bool heed_llama2c_vocabulary(const char *model, int64_t tokens, char *out, size_t size,
+                             heed_error *err);
 /* Writes into a folder what heed_tokenizer_open_folder opens with the same ids: tokenizer.json; or,
  * of what was opened from a folder with a SentencePiece model, that folder's own files. *own tells:
  * then its tokenizer_config.json, where it had one, is among them, and no other should be

@@ -7,7 +7,6 @@
  * Source: Sennrich, Haddow and Birch 2016, algorithm 1.
  * SPDX-License-Identifier: MIT
  */
-#include <string.h>
 
 #include "base/error.h"
 #include "text/train.h"

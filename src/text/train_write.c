@@ -6,7 +6,6 @@
  * but stands alone before Chinese and Japanese, whose words should be the same with and without it.
  * SPDX-License-Identifier: MIT
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "text/train.h"

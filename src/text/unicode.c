@@ -12,20 +12,7 @@
 
 typedef heed_range range;
 
-/* Whether a sorted list of ranges has the code point. */
-static bool in(const range *list, size_t n, uint32_t cp) {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (cp > list[middle].last) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < n && cp >= list[low].first;
-}
-#define IN(list, cp) in(list, sizeof(list) / sizeof((list)[0]), cp)
+#define IN(list, cp) heed_in_ranges(list, sizeof(list) / sizeof((list)[0]), cp)
 
 bool heed_is_space(uint32_t cp) {
     static const range spaces[] = {

@@ -17,6 +17,20 @@ typedef struct {
     uint8_t script;
 } heed_script_range;
 
+/* Whether a sorted list of ranges has the code point. */
+static inline bool heed_in_ranges(const heed_range *list, size_t n, uint32_t cp) {
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (cp > list[middle].last) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < n && cp >= list[low].first;
+}
+
 extern const heed_range heed_letter_ranges[]; /* \p{L} */
 extern const size_t heed_letter_ranges_n;
 extern const heed_range heed_number_ranges[]; /* \p{N} */

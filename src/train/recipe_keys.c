@@ -15,25 +15,10 @@ static const char *const FAMILY[] = {[HEED_RECIPE_AUTO] = "auto",
                                      [HEED_RECIPE_PEGASUS] = "pegasus",
                                      [HEED_RECIPE_HEED] = "heed",
                                      NULL};
-static const char *const ACTIVATION[] = {[HEED_ACT_RELU] = "relu",
-                                         [HEED_ACT_GELU] = "gelu",
-                                         [HEED_ACT_GELU_TANH] = "gelu_tanh",
-                                         [HEED_ACT_SILU] = "silu",
-                                         NULL};
 static const char *const NORM[] = {
     [HEED_RECIPE_LAYERNORM] = "layernorm", [HEED_RECIPE_RMSNORM] = "rmsnorm", NULL};
 static const char *const NORM_POSITION[] = {
     [HEED_RECIPE_POST] = "post", [HEED_RECIPE_PRE] = "pre", NULL};
-static const char *const POSITIONS[] = {[HEED_POSITIONS_NONE] = "none",
-                                        [HEED_POSITIONS_SINUSOIDAL] = "sinusoidal",
-                                        [HEED_POSITIONS_SINUSOIDAL_INTERLEAVED] =
-                                            "sinusoidal_interleaved",
-                                        [HEED_POSITIONS_LEARNED] = "learned",
-                                        [HEED_POSITIONS_ROPE] = "rope",
-                                        [HEED_POSITIONS_ROPE_INTERLEAVED] = "rope_interleaved",
-                                        [HEED_POSITIONS_ALIBI] = "alibi",
-                                        [HEED_POSITIONS_T5] = "t5",
-                                        NULL};
 static const char *const TIE[] = {[HEED_RECIPE_TIE_ALL] = "all",
                                   [HEED_RECIPE_TIE_OUTPUT] = "output",
                                   [HEED_RECIPE_TIE_NONE] = "none",
@@ -104,13 +89,13 @@ static const heed_recipe_key KEYS[] = {
            "inner width of the feed-forward block"),
     NUMBER(model, encoder_layers, "6", FROM_TO(1, 1000), "layers of the encoder"),
     NUMBER(model, decoder_layers, "6", FROM_TO(1, 1000), "layers of the decoder"),
-    CHOICE(model, activation, "relu", ACTIVATION,
+    CHOICE(model, activation, "relu", heed_act_names,
            "between the two halves of the feed-forward block"),
     FLAG(model, gated, "false", "multiply the activation with a second projection (GLU)"),
     CHOICE(model, norm, "layernorm", NORM, "kind of norm"),
     CHOICE(model, norm_position, "post", NORM_POSITION,
            "after each residual sum (2017), or before each block"),
-    CHOICE(model, positions, "sinusoidal", POSITIONS,
+    CHOICE(model, positions, "sinusoidal", heed_position_names,
            "how a row learns its place; rope and sinusoidal are half-split"),
     NUMBER(model, dropout, "0.1", SHARE,
            "share dropped of each block's output and of the embeddings"),

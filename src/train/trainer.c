@@ -37,13 +37,18 @@ static double seconds_left(const heed_trainer *t) {
     return left;
 }
 
+/* Of the last batch that was taken, from 1; behind an epoch's last one the state is in the next. */
+static int64_t epoch_of(const heed_train_state *s) {
+    return s->epoch + (s->batch > 0 || s->epoch == 0);
+}
+
 void heed_trainer_tell(const heed_trainer *t, heed_training_progress *p) {
     if (!t->options.progress) {
         return;
     }
     p->step = t->state.step;
     p->updates = t->updates;
-    p->epoch = t->state.epoch + 1;
+    p->epoch = epoch_of(&t->state);
     p->seconds = t->state.seconds;
     p->seconds_left = seconds_left(t);
     p->bytes = heed_trainer_need(t).total;
@@ -61,7 +66,7 @@ static bool log_speed(heed_trainer *t, double tokens_per_second, heed_error *err
 /* One line for the updates since the last one. */
 static bool log_updates(heed_trainer *t, double lr, double tokens_per_second, heed_error *err) {
     heed_train_state *s = &t->state;
-    heed_metric list[] = {{"epoch", (double)(s->epoch + 1), true},
+    heed_metric list[] = {{"epoch", (double)epoch_of(s), true},
                           {"tokens", (double)s->tokens, true},
                           {"loss", s->loss / (double)s->loss_tokens, false},
                           {"lr", lr, false},

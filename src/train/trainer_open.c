@@ -233,9 +233,8 @@ static bool make_updater(heed_trainer *t, bool plan_only, heed_error *err) {
     return t->validator != NULL;
 }
 
-/* By default nearly all of the machine's memory; 0 where the system does not tell. */
 static bool fits(const heed_trainer *t, heed_error *err) {
-    size_t limit = t->options.limit ? t->options.limit : heed_machine_bytes() / 16 * 15;
+    size_t limit = t->options.limit ? t->options.limit : heed_most_bytes();
     size_t need = heed_trainer_need(t).total;
     return limit == 0 || need <= limit ||
            heed_fail(err, HEED_LIMIT,

@@ -165,13 +165,36 @@ status=0
 expect 'nothing in common is not the same' 1 "$status"
 holds 'nothing in common' 'nothing to compare' "$(cat other.txt)"
 
+# ---- A text's perplexity; a model of llama2.c ----
+
+cp -r "$golden/families/llama" decoder
+cp "$golden/embed/last/tokenizer.json" decoder
+yes 'the sun sings and we walk home' | head -n 20 >long.txt
+"$heed" eval decoder --text long.txt >likely.txt 2>likely.err
+holds 'a perplexity' 'perplexity = ' "$(cat likely.txt)"
+expect 'in windows of what the model has' "$(cat likely.txt)" \
+    "$("$heed" eval decoder --text long.txt --window 32 2>>likely.err)"
+expect 'nothing to say of them' 0 "$(grep -c heed: likely.err || true)"
+"$heed" eval decoder --text long.txt --window 64 >/dev/null 2>likely.err
+holds 'more than it was made for' 'a window of 64 is more than the 32 positions' "$(cat likely.err)"
+mkdir stories
+cp "$golden/../fuzz/corpus/llama2c/legacy" stories/small.bin
+cp "$golden/vocab/folders/llama2c/tokenizer.bin" stories
+expect 'the vocabulary beside a model' "$("$heed" tokenize stories/tokenizer.bin long.txt)" \
+    "$("$heed" tokenize stories/small.bin long.txt)"
+
 # ---- Converting ----
 
 "$heed" convert "$golden/families/llama" llama.gguf 2>convert.log
 holds 'what is left out' 'there is no tokenizer' "$(cat convert.log)"
 "$heed" convert llama.gguf llama --type bf16
 holds 'a type' '"dtype": "bfloat16"' "$(cat llama/config.json)"
-"$heed" convert llama.gguf llama --to safetensors
+expect 'what is there is left alone' 1 \
+    "$("$heed" convert llama.gguf llama --to safetensors 2>there.err || echo $?)"
+holds 'what to do' "'llama' holds files of a model already" "$(cat there.err)"
+echo 'of another model' >llama/merges.txt
+"$heed" convert llama.gguf llama --to safetensors --over
+expect 'nothing of the old one' no "$(test -e llama/merges.txt && echo yes || echo no)"
 expect 'there and back' "$first" \
     "$("$heed" generate llama --ids prompts.json --json -n 3 | head -1)"
 mkdir alone
@@ -179,9 +202,19 @@ cp llama.gguf alone
 holds 'a token that is not there' 'tokens.unk                   none' "$("$heed" info llama)"
 holds 'a folder of one GGUF file' "'alone/llama.gguf': the file has no vocabulary" \
     "$("$heed" tokenize alone zh.txt 2>&1 || true)"
+cp -r "$golden/families/llama" chatty
+printf '{"chat_template": [%s, %s]}' '{"name": "tool_use", "template": "A"}' \
+    '{"name": "default", "template": "B"}' >chatty/tokenizer_config.json
+"$heed" convert chatty chatty.gguf 2>/dev/null
+holds 'a chat template of several' 'settings.tokenizer.chat_template             B' \
+    "$("$heed" info chatty.gguf)"
 "$heed" convert model copy
 expect 'a folder stays what it is' "$(cat model/tokenizer.json)" "$(cat copy/tokenizer.json)"
 expect 'bit for bit' "$(cksum <model/model.safetensors)" "$(cksum <copy/model.safetensors)"
+printf 'the sun sings\nwe walk home\n' >walk.txt
+"$heed" convert "$golden/embed/t5-dense" dense
+expect 'modules go with it' "$("$heed" embed "$golden/embed/t5-dense" walk.txt)" \
+    "$("$heed" embed dense walk.txt)"
 
 # ---- Looking ----
 

@@ -51,6 +51,8 @@ renamed() { # file, from, to (as long): a golden input under other names
 }
 
 head -n 7 en.txt >seven.txt
+gzip -c zh.txt >zh.txt.gz
+cp "$root/tests/fuzz/corpus/llama2c/legacy" small.bin
 : >empty.txt
 printf 'good\nb\377d\n' >latin.txt
 printf 'good\n\303(' >cut_utf8.txt

@@ -111,8 +111,10 @@ static void test_refused(void **state) {
     heed_tensor b = a;
     refused((heed_tensor[]){a, b}, 2, HEED_NAME, "two tensors are called 'a'");
     b.bytes = 11;
-    refused(&b, 1, HEED_SHAPE, "no.gguf': tensor 'a' has 11 bytes, its shape needs 12");
+    refused(&b, 1, HEED_SHAPE, "no.gguf': tensor 'a' has 11 bytes, shape (3) of F32 needs 12");
     b.bytes = 0;
+    b.dim[0] = 0;
+    refused(&b, 1, HEED_SHAPE, "no.gguf': tensor 'a' has no numbers");
     b.rank = 0;
     refused(&b, 1, HEED_SHAPE, "tensor 'a' has 0 dimensions, GGUF has 1 to 4");
     b.rank = 5;

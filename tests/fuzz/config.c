@@ -9,7 +9,7 @@
 #include "fuzz/folder.h"
 
 #include "graph/op.h"
-#include "model/family.h"
+#include "model/inside.h"
 
 enum { ROWS = 4, PLAN_MOST = 16 << 20 };
 

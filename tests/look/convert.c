@@ -6,7 +6,7 @@
 
 #include "file/gguf.h"
 #include "file/gguf_write.h"
-#include "model/family.h"
+#include "model/inside.h"
 
 #define FAMILIES "tests/golden/families/"
 
@@ -302,8 +302,9 @@ static void too_large(place *p) {
     assert_true(heed_model_save(m, at(p, "large", folder), &err));
     heed_model_free(m);
     must_convert(p, folder, "large.gguf", "f16"); /* where a vector stays f32 */
-    assert_false(convert(p, folder, "there", "f16", &err));
+    assert_false(convert(p, folder, "half", "f16", &err));
     expect_error(&err, HEED_VALUE, "weight 'model.norm.weight' holds 65520, which f16 cannot; use");
+    must_convert(p, folder, "half", "bf16"); /* nothing of the first is in its way */
 }
 
 static void refusals(void **state) {
@@ -325,6 +326,8 @@ static void refusals(void **state) {
     assert_string_equal(p.note, "the pooler has no place in GGUF and is left out");
     must_convert(&p, FAMILIES "llama", "there", NULL);
     refused(&p, at(&p, "there", path), "there", NULL, "is what is read: name another place");
+    refused(&p, FAMILIES "llama", "there", NULL, "there' holds files of a model already");
+    refused(&p, FAMILIES "llama", "there.gguf", NULL, "there.gguf' is there already: name another");
     too_large(&p);
     close_place(&p);
 }
@@ -333,7 +336,7 @@ static bool to_gguf_and_back(const heed_host *host, void *ctx, heed_error *err) 
     place *p = ctx;
     char gguf[TEST_PATH + 40], folder[TEST_PATH + 40];
     heed_engine *engine = heed_engine_new(host, 1, NULL, err);
-    heed_convert_options o = {.to = HEED_TO_GGUF};
+    heed_convert_options o = {.to = HEED_TO_GGUF, .over = true};
     bool ok = engine && heed_convert(engine, FAMILIES "llama", at(p, "m.gguf", gguf), &o, err);
     o.to = HEED_TO_FOLDER;
     ok = ok && heed_convert(engine, gguf, at(p, "again", folder), &o, err);

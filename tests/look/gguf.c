@@ -142,7 +142,7 @@ static void two_files(void **state) {
     assert_null(heed_model_open(engine, "tests/golden/gguf/types.gguf", &err));
     expect_error(&err, HEED_NAME, "general.architecture 'golden' is none known here: gpt2, llama");
     assert_null(heed_model_open(engine, "README.md", &err));
-    expect_error(&err, HEED_FILE, "not a safetensors file?");
+    expect_error(&err, HEED_FILE, "this is no file of tensors that is known here");
     assert_null(heed_model_open(engine, "tests/golden/torch/same.safetensors", &err));
     expect_error(&err, HEED_FILE, "the file holds tensors alone (safetensors): name the folder");
     assert_null(heed_model_open(engine, "nothing/there", &err));

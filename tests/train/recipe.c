@@ -239,6 +239,23 @@ static void the_table_is_sound(void **state) {
     assert_null(heed_recipe_find("train", 5));
 }
 
+/* What the ops can do, a recipe can ask for. */
+static void every_activation_has_its_word(void **state) {
+    (void)state;
+    for (int i = 0; i <= HEED_ACT_RELU2; i++) {
+        char yaml[120];
+        snprintf(yaml, sizeof yaml, "model: {activation: %s}\ndata: {train: a.tsv}\n",
+                 heed_act_names[i]);
+        heed_recipe *r = finished(yaml);
+        heed_config c = heed_recipe_config(r);
+        assert_int_equal(c.encoder.act, i);
+        assert_int_equal(c.decoder.act, i);
+        heed_recipe_free(r);
+    }
+    assert_null(heed_act_names[HEED_ACT_RELU2 + 1]);
+    assert_null(heed_position_names[HEED_POSITIONS_T5 + 1]);
+}
+
 static void the_documentation_holds_the_table(void **state) {
     (void)state;
     heed_buf out = {0};
@@ -286,6 +303,7 @@ int main(void) {
         cmocka_unit_test(the_recipes_of_the_project_are_good),
         cmocka_unit_test(environment_variables_stand_for_folders),
         cmocka_unit_test(the_table_is_sound),
+        cmocka_unit_test(every_activation_has_its_word),
         cmocka_unit_test(the_documentation_holds_the_table),
         cmocka_unit_test(memory_may_fail_anywhere),
     };

@@ -73,6 +73,7 @@ typedef struct {
     double first, last, valid;
     int steps, valids, saves, dones, notes;
     int64_t stop_at, best; /* best: update of the last best validation */
+    int64_t epoch, firsts; /* the last that was told; updates of the first */
     volatile bool cancel;
     char said[2000]; /* all notes */
 } seen;
@@ -87,8 +88,10 @@ static inline void on_note(void *ctx, const char *line) {
 
 static inline void on_progress(void *ctx, const heed_training_progress *p) {
     seen *s = ctx;
+    s->epoch = p->epoch;
     switch (p->kind) {
     case HEED_TRAINING_STEP:
+        s->firsts += p->epoch == 1;
         s->first = s->steps++ == 0 ? p->loss : s->first;
         s->last = p->loss;
         assert_true(p->lr > 0 && p->norm > 0 && p->bytes > 0 && p->seconds_left >= 0);

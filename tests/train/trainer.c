@@ -145,6 +145,23 @@ static void early_stop_ends_it(void **state) {
     assert_int_equal(what.steps, what.valids);
 }
 
+static void epochs_end_it(void **state) {
+    (void)state;
+    heed_error err = {0};
+    seen what = {0};
+    settings s = small("a");
+    set(&s, "train.steps=0");
+    set(&s, "train.epochs=2");
+    heed_trainer *t = opened(&s, HEED_START_NEW, 1, &what, &err);
+    expect_no_error(&err);
+    int64_t an_epoch = heed_trainer_look(t).updates_an_epoch;
+    assert_true(heed_trainer_run(t, &err));
+    heed_trainer_free(t);
+    assert_int_equal(what.steps, 2 * an_epoch);
+    assert_int_equal(what.firsts, an_epoch);
+    assert_int_equal(what.epoch, 2);
+}
+
 static void a_time_limit_ends_it(void **state) {
     (void)state;
     seen what = {0};
@@ -233,6 +250,7 @@ int main(void) {
         IN_FOLDER(bleu_and_averages),
         IN_FOLDER(the_average_is_of_the_last),
         IN_FOLDER(early_stop_ends_it),
+        IN_FOLDER(epochs_end_it),
         IN_FOLDER(a_time_limit_ends_it),
         IN_FOLDER(a_loss_that_is_no_number_ends_it),
         IN_FOLDER(wrong_data_is_refused),
