@@ -163,6 +163,8 @@ bool heed_build_check(const heed_build *b, heed_error *err);
  * not F32; raw outlives w. */
 bool heed_weights_keep(heed_weights *w, const char *name, heed_type type, const void *raw,
                        heed_error *err);
+/* n numbers (whole blocks) of what is so kept, as those of the engine; what they are as floats. */
+void heed_widen(heed_type type, const void *kept, int64_t n, heed_number *out);
 /* How products with weights are computed from here on; as kept is the default. */
 void heed_weights_compute(heed_weights *w, heed_compute compute);
 const heed_host *heed_engine_host(const heed_engine *engine);
