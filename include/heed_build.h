@@ -79,7 +79,8 @@ HEED_API heed_weight_entry *heed_weights_find(heed_weights *w, const char *name)
 HEED_API bool heed_weights_borrow(heed_weights *w, const char *name, const heed_number *data,
                                   heed_error *err);
 /* Gives the entry memory of its own: copied from `data`, or zeros where data is NULL. This, too,
- * takes the place of what a file kept in fewer bits. */
+ * takes the place of what a file kept in fewer bits; plans made before read that and must not run
+ * again. */
 HEED_API bool heed_weights_own(heed_weights *w, const char *name, const heed_number *data,
                                heed_error *err);
 /* Sees to it that the entry has `data`, though it was kept in fewer bits. */
