@@ -74,10 +74,13 @@ HEED_API int64_t heed_weights_count(const heed_weights *w);
 /* Entries in order of declaration; by name, NULL if not declared. */
 HEED_API heed_weight_entry *heed_weights_at(heed_weights *w, int64_t i);
 HEED_API heed_weight_entry *heed_weights_find(heed_weights *w, const char *name);
-/* Uses data that outlives w and is never written (a mapped file), aligned to 4. */
+/* Uses data that outlives w and is never written (a mapped file), aligned to 4; instead of what the
+ * entry had. */
 HEED_API bool heed_weights_borrow(heed_weights *w, const char *name, const heed_number *data,
                                   heed_error *err);
-/* Gives the entry memory of its own: copied from `data`, or zeros where data is NULL. */
+/* Gives the entry memory of its own: copied from `data`, or zeros where data is NULL. This, too,
+ * takes the place of what a file kept in fewer bits; plans made before read that and must not run
+ * again. */
 HEED_API bool heed_weights_own(heed_weights *w, const char *name, const heed_number *data,
                                heed_error *err);
 /* Sees to it that the entry has `data`, though it was kept in fewer bits. */

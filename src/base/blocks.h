@@ -18,6 +18,9 @@ typedef struct {
     bool least;
 } heed_int_form;
 
+/* Columns rounded to 8 bits, one scale for each. */
+#define HEED_INT_COLUMNS ((heed_int_form){.bits = 8, .zero = 128})
+
 enum { HEED_BLOCK_MOST = 256, HEED_BLOCK_SCALES = 16 }; /* in a block of any type */
 
 /* False where the type is not a quantised one. */

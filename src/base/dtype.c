@@ -1,8 +1,9 @@
 /* dtype.c: element types and their conversions, bit by bit.
  *
- * Half and 8-bit floats are read by exact scaling: the mantissa as an integer times a power of two,
- * which float holds exactly, subnormals included. Writing rounds to nearest even. Source: IEEE
- * 754-2008 (binary16); Micikevicius et al. 2022 (E4M3 without infinities, E5M2).
+ * Half floats are read by exact scaling: their bits in a float's places, times a power of two,
+ * which float holds exactly, subnormals included. 8-bit floats are read as half ones. Writing
+ * rounds to nearest even. Source: IEEE 754-2008 (binary16); Micikevicius et al. 2022 (E4M3 without
+ * infinities, E5M2).
  * SPDX-License-Identifier: MIT
  */
 #include "base/dtype.h"
@@ -34,6 +35,10 @@ int64_t heed_type_block(heed_type type) {
     return types[type].elements;
 }
 
+size_t heed_elements_bytes(heed_type type, int64_t n) {
+    return (size_t)(n / types[type].elements) * types[type].bytes;
+}
+
 const char *heed_type_name(heed_type type) {
     return types[type].name;
 }
@@ -49,26 +54,6 @@ bool heed_type_find(const char *name, heed_type *out) {
 
 /* ---- Small floats ---- */
 
-/* Sign, `e` bits of exponent, `m` bits of mantissa; bias is the usual one. The top exponent is
- * ordinary here. */
-static float small_float(uint32_t bits, int e, int m) {
-    uint32_t mantissa = bits & ((1u << m) - 1), exponent = (bits >> m) & ((1u << e) - 1);
-    int bias = (1 << (e - 1)) - 1;
-    float x = exponent ? ldexpf((float)(mantissa | 1u << m), (int)exponent - bias - m)
-                       : ldexpf((float)mantissa, 1 - bias - m);
-    return bits >> (e + m) & 1 ? -x : x;
-}
-
-/* The top exponent means infinity or NaN, as in IEEE formats. */
-static float ieee_float(uint32_t bits, int e, int m) {
-    uint32_t top = (1u << e) - 1, mantissa = bits & ((1u << m) - 1);
-    if ((bits >> m & top) != top)
-        return small_float(bits, e, m);
-    if (mantissa)
-        return NAN;
-    return bits >> (e + m) & 1 ? -INFINITY : INFINITY;
-}
-
 /* Shifted into a float's places, a finite one is 2^112 times too small. */
 float heed_f32_from_f16(uint16_t h) {
     uint32_t rest = h & 0x7fffu, bits = rest << 13;
@@ -81,12 +66,15 @@ float heed_f32_from_f16(uint16_t h) {
     return h & 0x8000 ? -x : x;
 }
 
+/* The upper half of a half float. */
 static float from_e5m2(uint8_t b) {
-    return ieee_float(b, 5, 2);
+    return heed_f32_from_f16((uint16_t)(b << 8));
 }
 
+/* Shifted into a half float's places it is 2^8 times too small; the top exponent is ordinary. */
 static float from_e4m3(uint8_t b) {
-    return (b & 0x7f) == 0x7f ? NAN : small_float(b, 4, 3);
+    bool none = (b & 0x7f) == 0x7f;
+    return none ? NAN : 0x1p8f * heed_f32_from_f16((uint16_t)((b & 0x80) << 8 | (b & 0x7f) << 7));
 }
 
 float heed_f32_from_bf16(uint16_t h) {

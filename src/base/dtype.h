@@ -1,15 +1,15 @@
 /* dtype.h: the element types of tensors in files, and conversions from them.
  * SPDX-License-Identifier: MIT
  */
-#ifndef HEED_FILE_DTYPE_H
-#define HEED_FILE_DTYPE_H
+#ifndef HEED_BASE_DTYPE_H
+#define HEED_BASE_DTYPE_H
 
 #include "heed.h"
 
 /* The one list of element types: name, bytes of a block, elements in a block. Plain types, by the
  * names that safetensors writes, have blocks of one; their order is the one in which the
  * safetensors writer lays tensors out, last first: widest elements first keep all of them aligned.
- * The others are GGUF's quantised ones, a scale with each block (dequant.c). */
+ * The others are GGUF's quantised ones, a scale with each block (blocks.c). */
 #define HEED_TYPES(X)                                                                              \
     X(BOOL, 1, 1)                                                                                  \
     X(U8, 1, 1)                                                                                    \
@@ -42,10 +42,12 @@ typedef enum {
         HEED_TYPE_COUNT
 } heed_type;
 
-size_t heed_type_bytes(heed_type type);     /* of one block */
-int64_t heed_type_block(heed_type type);    /* elements of one block; 1 for plain types */
-const char *heed_type_name(heed_type type); /* "F32"; static storage */
-bool heed_type_is_float(heed_type type);    /* F8 ... F64 and the quantised ones */
+size_t heed_type_bytes(heed_type type);  /* of one block */
+int64_t heed_type_block(heed_type type); /* elements of one block; 1 for plain types */
+/* Of n elements, whole blocks. */
+size_t heed_elements_bytes(heed_type type, int64_t n);
+const char *heed_type_name(heed_type type);            /* "F32"; static storage */
+bool heed_type_is_float(heed_type type);               /* F8 ... F64 and the quantised ones */
 bool heed_type_find(const char *name, heed_type *out); /* plain types only */
 
 /* n elements (whole blocks) of `type` at `data` (any alignment, little endian) to floats: exact

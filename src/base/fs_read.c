@@ -28,9 +28,9 @@ static bool make_room(heed_buf *buf, int fd, size_t limit, heed_error *err) {
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uintmax_t)st.st_size <= limit) {
         room += (size_t)st.st_size;
     }
-    buf->data = heed_take(buf->host, room); /* not zeroed: read fills it */
+    buf->data = heed_alloc_raw(buf->host, room, err); /* read fills it */
     buf->cap = buf->data ? room : 0;
-    return buf->data || heed_fail(err, HEED_NOMEM, "out of memory: %zu bytes asked for", room);
+    return buf->data;
 }
 
 static bool read_all(heed_buf *buf, int fd, const char *path, size_t limit, heed_error *err) {

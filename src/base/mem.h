@@ -1,7 +1,7 @@
 /* mem.h: memory through the caller's host, with checked sizes.
  *
- * Every block is zeroed and aligned to 64 bytes. Sizes multiply with a check, so no caller writes
- * one.
+ * Every block is aligned to 64 bytes, and zeroed, but for those of heed_take and heed_alloc_raw:
+ * what is to be written whole. Sizes multiply with a check, so no caller writes one.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_BASE_MEM_H
@@ -14,7 +14,7 @@ void *heed_alloc(const heed_host *host, size_t count, size_t size, heed_error *e
 void heed_free(const heed_host *host, void *p);
 /* What the host gives, as it is: contents undefined, NULL where there is none. */
 void *heed_take(const heed_host *host, size_t bytes);
-/* The same with err filled: for large blocks all of which somebody writes, perhaps on many
+/* The same with err filled: for large blocks all of which somebody writes, a file or many
  * threads. */
 void *heed_alloc_raw(const heed_host *host, size_t bytes, heed_error *err);
 

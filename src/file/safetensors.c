@@ -227,7 +227,7 @@ bool heed_tensor_measure(const heed_tensor *t, int64_t *elements, size_t *bytes,
                          t->name, heed_tensor_shape(t, shape), block, heed_type_name(t->type));
     }
     *elements = empty ? 0 : n;
-    *bytes = (size_t)(*elements / block) * heed_type_bytes(t->type);
+    *bytes = heed_elements_bytes(t->type, *elements);
     return true;
 }
 

@@ -2,14 +2,14 @@
  *
  * A run of n tokens comes again where the last n - 1 tokens stood before: what followed them then
  * may not follow now (Paulus et al. 2017). Tokens that have come already are listed for the penalty
- * of top.c.
+ * of top.c; a text that only grows is not gone through again.
  * SPDX-License-Identifier: MIT
  */
 #include "generate/search.h"
 
 #include <string.h>
 
-static bool listed(const int32_t *token, int64_t n, int32_t one) {
+bool heed_listed(const int32_t *token, int64_t n, int32_t one) {
     for (int64_t i = 0; i < n; i++) {
         if (token[i] == one) {
             return true;
@@ -19,7 +19,7 @@ static bool listed(const int32_t *token, int64_t n, int32_t one) {
 }
 
 void heed_forbid(heed_bans *bans, int32_t token, int64_t vocab) {
-    if (token >= 0 && token < vocab && !listed(bans->token, bans->n, token)) {
+    if (token >= 0 && token < vocab && !heed_listed(bans->token, bans->n, token)) {
         bans->token[bans->n++] = token;
     }
 }
@@ -38,14 +38,15 @@ void heed_forbid_repeats(heed_bans *bans, const int32_t *text, int64_t n, int64_
     }
 }
 
-void heed_punish(heed_bans *bans, int32_t *seen, const int32_t *text, int64_t n, double penalty,
+void heed_punish(heed_bans *bans, heed_seen *seen, const int32_t *text, int64_t n, double penalty,
                  int64_t vocab) {
-    bans->seen = seen;
-    bans->penalty = penalty;
-    for (int64_t i = 0; i < n && penalty != 1; i++) {
-        if (text[i] >= 0 && text[i] < vocab && !listed(seen, bans->n_seen, text[i]) &&
-            !listed(bans->token, bans->n, text[i])) {
-            seen[bans->n_seen++] = text[i];
+    for (; seen->noted < n && penalty != 1; seen->noted++) {
+        int32_t token = text[seen->noted];
+        if (token >= 0 && token < vocab && !heed_listed(seen->token, seen->n, token)) {
+            seen->token[seen->n++] = token;
         }
     }
+    bans->seen = seen->token;
+    bans->n_seen = seen->n;
+    bans->penalty = penalty;
 }

@@ -26,9 +26,10 @@ struct heed_generator {
     heed_value logits, probs;
     int64_t vocab, longest, piece;
     double penalty;
-    /* The prompt and what follows it (longest of them), each of its tokens once (as many), what may
-     * not follow (as many, and SOME). */
+    /* The prompt and what follows it (longest of them), the tokens seen (as many), what may not
+     * follow (as many, and SOME). */
     int32_t *id;
+    heed_seen seen;
 };
 
 static int64_t least(int64_t a, int64_t b) {
@@ -182,7 +183,7 @@ static bool ends_text(const heed_config *c, int32_t id) {
 }
 
 /* What may not follow `rows` tokens of which `prompt` were given, and what has come already. */
-static heed_bans bans_of(const heed_generator *g, int64_t prompt, int64_t rows) {
+static heed_bans bans_of(heed_generator *g, int64_t prompt, int64_t rows) {
     const heed_config *c = heed_model_config(g->model);
     heed_bans bans = {.token = g->id + 2 * g->longest, .greedy = true};
     for (int64_t i = 0; i < c->bans; i++)
@@ -194,7 +195,7 @@ static heed_bans bans_of(const heed_generator *g, int64_t prompt, int64_t rows) 
     if (rows < c->min_length)
         heed_forbid(&bans, c->eos, g->vocab);
     heed_forbid_repeats(&bans, g->id, rows, c->no_repeat, g->vocab);
-    heed_punish(&bans, g->id + g->longest, g->id, rows, g->penalty, g->vocab);
+    heed_punish(&bans, &g->seen, g->id, rows, g->penalty, g->vocab);
     return bans;
 }
 
@@ -236,6 +237,7 @@ bool heed_generate(heed_generator *g, const int32_t *prompt, int64_t n, heed_gen
     if (!fits(g, n, err))
         return false;
     memcpy(g->id, prompt, (size_t)n * sizeof *g->id);
+    g->seen = (heed_seen){.token = g->id + g->longest};
     heed_cache_clear(g->session);
     out->id = g->id + n;
     if (most < n + g->options.max_new)

@@ -76,7 +76,8 @@ static heed_bans bans_of(const heed_search *s, const heed_search_rules *rules, i
         recall(s, rules, b);
     }
     heed_forbid_repeats(&bans, s->history, s->length, rules->no_repeat, vocab);
-    heed_punish(&bans, s->history + s->limit, s->history, s->length, rules->penalty, vocab);
+    heed_seen seen = {.token = s->history + s->limit}; /* another beam's were others */
+    heed_punish(&bans, &seen, s->history, s->length, rules->penalty, vocab);
     return bans;
 }
 

@@ -76,24 +76,29 @@ heed_candidate heed_search_last(const heed_search *s, const heed_search_rules *r
 void heed_search_read(const heed_search *s, const heed_search_rules *rules,
                       const heed_hypothesis *h, int32_t *id);
 
-/* What one beam may not take now, and what it takes at a penalty; each token once, and in one list
- * alone. */
+/* What one beam may not take now, and what it takes at a penalty; each token once in a list. */
 typedef struct {
     int32_t *token;
     int64_t n;
-    const int32_t *seen; /* tokens that have come before */
+    const int32_t *seen; /* tokens that have come before, forbidden ones among them */
     int64_t n_seen;
     double penalty; /* repetition_penalty (Keskar et al. 2019): a number below 0 times this, another
                        over it */
     bool greedy;    /* that number is the logit; else the log-probability */
 } heed_bans;
+/* The tokens of a text, each once, in room for all of them. */
+typedef struct {
+    int32_t *token;
+    int64_t n;
+    int64_t noted; /* tokens of the text that are in the list */
+} heed_seen;
 /* forbid.c: adds a token of the vocabulary; those that would repeat a run of `run` tokens (0: none)
- * of the text; those of the text that are not forbidden, into `seen`, room for n. The last is
- * called last. */
+ * of the text of n tokens; a penalty for those of the text, which are noted first. */
+bool heed_listed(const int32_t *token, int64_t n, int32_t one);
 void heed_forbid(heed_bans *bans, int32_t token, int64_t vocab);
 void heed_forbid_repeats(heed_bans *bans, const int32_t *text, int64_t n, int64_t run,
                          int64_t vocab);
-void heed_punish(heed_bans *bans, int32_t *seen, const int32_t *text, int64_t n, double penalty,
+void heed_punish(heed_bans *bans, heed_seen *seen, const int32_t *text, int64_t n, double penalty,
                  int64_t vocab);
 /* top.c: the best `want` continuations of one beam, best first, of equal ones those without a
  * penalty, then the lower token; returns how many: -1 where the row is not finite. Their

@@ -9,17 +9,12 @@
 
 #include <math.h>
 
-static bool listed(const int32_t *token, int64_t n, int32_t one) {
-    for (int64_t i = 0; i < n; i++) {
-        if (token[i] == one) {
-            return true;
-        }
-    }
-    return false;
+static bool forbidden(const heed_bans *bans, int32_t token) {
+    return heed_listed(bans->token, bans->n, token);
 }
 
 static bool set_aside(const heed_bans *bans, int32_t token) {
-    return listed(bans->token, bans->n, token) || listed(bans->seen, bans->n_seen, token);
+    return forbidden(bans, token) || heed_listed(bans->seen, bans->n_seen, token);
 }
 
 /* The logit that a token has by its penalty. */
@@ -40,8 +35,11 @@ static float log_of_rest(const heed_next *row, const heed_bans *bans, float shif
         sum -= (double)row->probs[bans->token[i]];
     }
     for (int64_t i = 0; i < bans->n_seen && !bans->greedy; i++) {
-        sum += exp((double)(punished(row, bans, bans->seen[i], shift) + shift)) -
-               (double)row->probs[bans->seen[i]];
+        int32_t token = bans->seen[i];
+        if (!forbidden(bans, token)) {
+            sum += exp((double)(punished(row, bans, token, shift) + shift)) -
+                   (double)row->probs[token];
+        }
     }
     return (float)log(sum > 0 ? sum : 1e-300);
 }
@@ -81,9 +79,10 @@ int64_t heed_best_tokens(const heed_next *row, const heed_bans *bans, bool renor
         return -1;
     }
     for (int64_t i = 0; i < bans->n_seen; i++) {
-        float x = punished(row, bans, bans->seen[i], log_max - top);
-        if (n < want || x > out[n - 1].log_prob) {
-            n = insert(out, n, want, (heed_candidate){.token = bans->seen[i], .log_prob = x});
+        int32_t token = bans->seen[i];
+        float x = punished(row, bans, token, log_max - top);
+        if ((n < want || x > out[n - 1].log_prob) && !forbidden(bans, token)) {
+            n = insert(out, n, want, (heed_candidate){.token = token, .log_prob = x});
         }
     }
     float rest = renormalize ? log_of_rest(row, bans, log_max - top) : 0;

@@ -31,8 +31,8 @@ struct heed_weights {
  * are too many to count, or memory fails. */
 int64_t heed_weights_declare(heed_weights *w, const char *name, int64_t rows, int64_t cols,
                              heed_init init, bool vector, heed_error *err);
-/* Bytes of an entry: as floats, as kept, or both. */
-size_t heed_weight_bytes(const heed_weight_entry *e);
+/* Bytes of an entry: as kept, as floats, or both; floats: it has them or will have them. */
+size_t heed_weight_bytes(const heed_weight_entry *e, bool floats);
 /* Its numbers will hardly be read again; where they lie in a mapped file, its pages are let go. */
 void heed_weights_let_go(const heed_weight_entry *e);
 bool heed_weights_make_grad(heed_weights *w, int64_t index, heed_error *err);
@@ -56,6 +56,7 @@ typedef struct {
     bool depends; /* on an input: not a function of weights and constants alone */
     /* planned: */
     bool kept, used;
+    bool floats;          /* of a weight: a node reads its floats, however it is kept */
     heed_part part;       /* in which a node makes it, or an input is first read */
     size_t bytes, offset; /* in the arena, the plan's constants, or the session's inputs */
     int64_t last;         /* place in the order of its last reader */

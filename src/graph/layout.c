@@ -4,7 +4,7 @@
  * op that may work in place takes over an input that dies with it. What the once part leaves for
  * the steps, and what is kept, lives to the end. Constants and inputs lie one after another in
  * blocks of their own. Invariant: two values overlap in the arena only if the last reader of one
- * comes before the other's node.
+ * comes before the other's node. At the end, what all of a plan takes.
  * SPDX-License-Identifier: MIT
  */
 #include "graph/graph.h"
@@ -280,4 +280,31 @@ bool heed_lay_out(heed_plan *p, heed_error *err) {
     }
     heed_free(p->book.host, l.live);
     return fine && measure_session(p, err);
+}
+
+/* Once the plan is made; in training there are floats alone then. */
+static size_t weight_bytes(const heed_record_book *k, const heed_slot *v) {
+    return k->mode == HEED_TRAIN ? heed_shape_bytes(k, &v->shape)
+                                 : heed_weight_bytes(&k->weights->entry[v->index], v->floats);
+}
+
+heed_memory heed_plan_memory(const heed_plan *p) {
+    const heed_record_book *k = &p->book;
+    heed_memory m = {.constants = p->constants,
+                     .arena = p->arena,
+                     .inputs = p->inputs + p->cut_bytes,
+                     .cache = p->cache_bytes + p->table_bytes,
+                     .nodes = (int64_t)k->nodes,
+                     .values = (int64_t)k->values,
+                     .steps = (int64_t)p->in_step};
+    for (size_t i = 0; i < k->values; i++) {
+        const heed_slot *v = &k->value[i];
+        if (!v->used)
+            continue;
+        if (v->source == HEED_FROM_WEIGHT)
+            m.weights += weight_bytes(k, v);
+        if (v->source == HEED_FROM_GRADIENT)
+            m.gradients += heed_shape_bytes(k, &v->shape);
+    }
+    return m;
 }

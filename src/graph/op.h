@@ -160,9 +160,12 @@ const heed_kernels *heed_build_kernels(const heed_build *b);
 /* The first failure of the recording so far, if any, into err. */
 bool heed_build_check(const heed_build *b, heed_error *err);
 /* Keeps an entry's numbers as they lie in a file, in whole blocks of a type that is a float's but
- * not F32; raw outlives w. */
+ * not F32; raw outlives w. A plan in HEED_TRAIN makes floats of what it reads and forgets raw, as
+ * heed_weights_own does: plans that read raw are not run from then on. */
 bool heed_weights_keep(heed_weights *w, const char *name, heed_type type, const void *raw,
                        heed_error *err);
+/* n numbers (whole blocks) of what is so kept, as those of the engine; what they are as floats. */
+void heed_widen(heed_type type, const void *kept, int64_t n, heed_number *out);
 /* How products with weights are computed from here on; as kept is the default. */
 void heed_weights_compute(heed_weights *w, heed_compute compute);
 const heed_host *heed_engine_host(const heed_engine *engine);

@@ -153,13 +153,18 @@ static bool wanted(const heed_record_book *k, const heed_node *n) {
     return false;
 }
 
+/* In training every node reads a weight's floats. */
 static void mark_needed(heed_record_book *k) {
     for (size_t i = k->nodes; i-- > 0;) {
         heed_node *n = &k->node[i];
         n->needed = wanted(k, n);
-        for (int j = 0; n->needed && j < n->n_in; j++)
-            if (n->in[j] != UINT32_MAX)
-                heed_slot_at(k, n->in[j])->used = true;
+        for (int j = 0; n->needed && j < n->n_in; j++) {
+            if (n->in[j] == UINT32_MAX)
+                continue;
+            heed_slot *v = heed_slot_at(k, n->in[j]);
+            v->used = true;
+            v->floats = v->floats || k->mode == HEED_TRAIN || !(n->op->kept >> j & 1);
+        }
     }
 }
 
@@ -241,23 +246,19 @@ static bool make_order(heed_plan *p, bool frozen, heed_error *err) {
 
 /* ---- Weights, gradients, constants ---- */
 
-/* Does a node read this weight's floats? In training all do. */
-static bool needs_floats(const heed_plan *p, const heed_node *n, int i) {
-    const heed_slot *v = n->in[i] == UINT32_MAX ? NULL : heed_slot_at(&p->book, n->in[i]);
-    return v && v->source == HEED_FROM_WEIGHT &&
-           (p->book.mode == HEED_TRAIN || !(n->op->kept >> i & 1));
-}
-
-/* Floats for those who read them, of weights that are kept in fewer bits. */
-static bool expand_weights(heed_plan *p, heed_error *err) {
-    heed_record_book *k = &p->book;
-    for (size_t j = 0; j < k->nodes; j++)
-        for (int i = 0; k->node[j].needed && i < k->node[j].n_in; i++)
-            if (needs_floats(p, &k->node[j], i)) {
-                uint32_t index = heed_slot_at(k, k->node[j].in[i])->index;
-                if (!heed_weights_expand(k->weights, &k->weights->entry[index], err))
-                    return false;
-            }
+/* Floats for those who read them, of weights that are kept in fewer bits. What is trained is floats
+ * alone from then on: after a step, the numbers in the file are old ones. */
+static bool expand_weights(const heed_record_book *k, heed_error *err) {
+    for (size_t i = 0; i < k->values; i++) {
+        const heed_slot *v = &k->value[i];
+        if (v->source != HEED_FROM_WEIGHT || !v->floats)
+            continue;
+        heed_weight_entry *e = &k->weights->entry[v->index];
+        if (!heed_weights_expand(k->weights, e, err))
+            return false;
+        if (k->mode == HEED_TRAIN)
+            e->raw = NULL;
+    }
     return true;
 }
 
@@ -350,8 +351,8 @@ heed_plan *heed_plan_new(heed_build *b, const heed_plan_options *o, heed_error *
         mark_needed(&p->book);
     fine = fine && make_order(p, o->frozen, err) && heed_lay_out(p, err) &&
            within_limit(p, o->limit, err) &&
-           (p->measured ||
-            (make_gradients(&p->book, err) && expand_weights(p, err) && make_constants(p, err)));
+           (p->measured || (make_gradients(&p->book, err) && expand_weights(&p->book, err) &&
+                            make_constants(p, err)));
     if (fine)
         return p;
     heed_plan_free(p);
@@ -367,26 +368,6 @@ void heed_plan_free(heed_plan *p) {
     heed_free(host, p->watched);
     heed_book_free(&p->book);
     heed_free(host, p);
-}
-
-heed_memory heed_plan_memory(const heed_plan *p) {
-    const heed_record_book *k = &p->book;
-    heed_memory m = {.constants = p->constants,
-                     .arena = p->arena,
-                     .inputs = p->inputs + p->cut_bytes,
-                     .cache = p->cache_bytes + p->table_bytes,
-                     .nodes = (int64_t)k->nodes,
-                     .values = (int64_t)k->values,
-                     .steps = (int64_t)p->in_step};
-    for (size_t i = 0; i < k->values; i++) {
-        if (!k->value[i].used)
-            continue;
-        if (k->value[i].source == HEED_FROM_WEIGHT)
-            m.weights += heed_weight_bytes(&k->weights->entry[k->value[i].index]);
-        if (k->value[i].source == HEED_FROM_GRADIENT)
-            m.gradients += heed_shape_bytes(k, &k->value[i].shape);
-    }
-    return m;
 }
 
 int64_t heed_watched_count(const heed_plan *p) {

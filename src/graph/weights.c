@@ -4,6 +4,7 @@
  * Initial values are a function of (seed, name) alone: each entry draws from its own Philox stream.
  * SPDX-License-Identifier: MIT
  */
+#include "base/blocks.h"
 #include "base/fs.h"
 #include "base/philox.h"
 #include "graph/graph.h"
@@ -110,6 +111,7 @@ bool heed_weights_borrow(heed_weights *w, const char *name, const heed_number *d
         heed_free(w->host, e->data);
     e->data = (heed_number *)(uintptr_t)data; /* never written: `borrowed` says so */
     e->borrowed = true;
+    e->raw = NULL;
     return true;
 }
 
@@ -128,6 +130,7 @@ bool heed_weights_own(heed_weights *w, const char *name, const heed_number *data
         memset(copy, 0, n * sizeof *copy);
     e->data = copy;
     e->borrowed = false;
+    e->raw = NULL;
     return true;
 }
 
@@ -136,6 +139,10 @@ bool heed_weights_keep(heed_weights *w, const char *name, heed_type type, const 
     heed_weight_entry *e = find_or_fail(w, name, err);
     if (!e)
         return false;
+    if (!e->borrowed)
+        heed_free(w->host, e->data);
+    e->data = NULL;
+    e->borrowed = false;
     e->raw = raw;
     e->type = (int)type;
     return true;
@@ -145,36 +152,39 @@ void heed_weights_compute(heed_weights *w, heed_compute compute) {
     w->compute = compute;
 }
 
-#ifdef HEED_DOUBLE
-static void widen(const heed_weight_entry *e) {
-    (void)e; /* nothing is read from files here */
+void heed_widen(heed_type type, const void *kept, int64_t n, heed_number *out) {
+    float part[HEED_BLOCK_MOST];
+    const char *at = kept;
+    for (int64_t i = 0; i < n; i += HEED_BLOCK_MOST) {
+        int64_t some = n - i < HEED_BLOCK_MOST ? n - i : HEED_BLOCK_MOST;
+        heed_type_to_f32(type, at, some, part);
+        for (int64_t j = 0; j < some; j++)
+            out[i + j] = part[j];
+        at += heed_elements_bytes(type, some);
+    }
 }
-#else
-static void widen(const heed_weight_entry *e) {
-    heed_type_to_f32((heed_type)e->type, e->raw, e->rows * e->cols, e->data);
-}
-#endif
 
 bool heed_weights_expand(heed_weights *w, heed_weight_entry *e, heed_error *err) {
-    if (e->data || !e->raw)
+    const void *raw = e->raw;
+    if (e->data || !raw)
         return true;
     if (!heed_weights_own(w, e->name, NULL, err))
         return false;
-    widen(e);
+    e->raw = raw;
+    heed_widen((heed_type)e->type, raw, e->rows * e->cols, e->data);
     return true;
 }
 
 /* Of raw. */
 static size_t kept_bytes(const heed_weight_entry *e) {
-    heed_type type = (heed_type)e->type;
-    return (size_t)(e->rows * e->cols / heed_type_block(type)) * heed_type_bytes(type);
+    return heed_elements_bytes((heed_type)e->type, e->rows * e->cols);
 }
 
-size_t heed_weight_bytes(const heed_weight_entry *e) {
-    size_t floats = (size_t)(e->rows * e->cols) * sizeof *e->data;
+size_t heed_weight_bytes(const heed_weight_entry *e, bool floats) {
+    size_t wide = (size_t)(e->rows * e->cols) * sizeof *e->data;
     if (!e->raw)
-        return floats;
-    return kept_bytes(e) + (e->data ? floats : 0);
+        return wide;
+    return kept_bytes(e) + (e->data || floats ? wide : 0);
 }
 
 void heed_weights_let_go(const heed_weight_entry *e) {

@@ -13,6 +13,7 @@
 #include "kernel/simd_gemm.h"
 #include "kernel/simd_ints.h"
 #include "kernel/simd_probe.h"
+#include "kernel/simd_probe_ints.h"
 #include "kernel/simd_rows.h"
 #include "kernel/x86.h"
 
@@ -34,6 +35,6 @@ void heed_kernels_avx2(heed_kernels *k) {
     use_rows(k);
     use_drop(k);
     use_probe(k);
-    heed_x86_probes(k, false);
+    use_probe_ints(k);
 }
 #endif

@@ -32,6 +32,5 @@ void heed_kernels_avx512(heed_kernels *k) {
     use_rows(k);
     use_drop(k);
     use_probe(k);
-    heed_x86_probes(k, true);
 }
 #endif

@@ -8,6 +8,7 @@
 #include "kernel/vec_avx512.h"
 
 #include "kernel/simd_ints.h"
+#include "kernel/simd_probe_ints.h"
 #include "kernel/x86.h"
 
 const char *heed_missing_avx512_vnni(void) {
@@ -21,5 +22,6 @@ const char *heed_missing_avx512_vnni(void) {
 void heed_kernels_avx512_vnni(heed_kernels *k) {
     k->isa = "avx512_vnni";
     use_ints(k);
+    use_probe_ints(k);
 }
 #endif

@@ -13,20 +13,10 @@
 #include <string.h>
 
 enum { HEED_INT_ROWS = 4 }; /* of B in a step */
-/* A block whose greatest number is not above this counts as zeros: 127 over it would be
- * infinite. */
-#define HEED_INT_TINY 0x1p-119f
 
 /* Numbers of a block that a panel holds together: all of them where block is 0. */
 static inline int64_t heed_int_block_of(const heed_int_form *f, int64_t k) {
     return f->block ? f->block : heed_int_depth(k);
-}
-
-/* Row i of the rows. */
-static inline heed_int_rows heed_int_row(const heed_int_rows *a, int64_t i, int64_t depth,
-                                         int64_t blocks) {
-    return (heed_int_rows){a->q + i * depth, a->scale + i * blocks, a->part + i * blocks,
-                           a->start + i * blocks};
 }
 
 /* Rows before `done` have their numbers already, not their scales. */

@@ -91,6 +91,17 @@ typedef struct {
     int32_t *start;
 } heed_int_rows;
 
+/* Those from row i on. */
+static inline heed_int_rows heed_int_row(const heed_int_rows *a, int64_t i, int64_t depth,
+                                         int64_t blocks) {
+    return (heed_int_rows){a->q + i * depth, a->scale + i * blocks, a->part + i * blocks,
+                           a->start + i * blocks};
+}
+
+/* Numbers that share a scale count as zeros where the greatest is not above this: 127 over it would
+ * be infinite. */
+#define HEED_INT_TINY 0x1p-119f
+
 /* C = A B + bias for the columns of panels [panel0, panel1). With dot = sum over a block of
  * a (q - zero), which is exact, an element is the chain over blocks in order of
  * c = fma(dot, b_scale a_scale, c)  and, where there are leasts,  c = fma(least, part, c);  then

@@ -173,11 +173,12 @@ WHOLE_TILE(6) WHOLE_TILE(7) WHOLE_TILE(8)
     {NULL, whole_##bits##x1, whole_##bits##x2, whole_##bits##x3, whole_##bits##x4, whole_##bits##x5}
 #define BLOCK_TILES(bits) {NULL, blocks_##bits##x1, blocks_##bits##x2}
 #endif
-    /* clang-format on */
-    /* [0] of 8 bits, [1] of 4; by the number of rows. */
-    static void (*const WHOLE[2][WHOLE_ROWS + 1])(const int_tile *) = {WHOLE_TILES(8),
-                                                                       WHOLE_TILES(4)};
-static void (*const BLOCKS[2][BLOCK_ROWS + 1])(const int_tile *) = {BLOCK_TILES(8), BLOCK_TILES(4)};
+/* [0] of 8 bits, [1] of 4; by the number of rows. */
+static void (*const WHOLE[2][WHOLE_ROWS + 1])(const int_tile *) = {
+    WHOLE_TILES(8), WHOLE_TILES(4)};
+static void (*const BLOCKS[2][BLOCK_ROWS + 1])(const int_tile *) = {
+    BLOCK_TILES(8), BLOCK_TILES(4)};
+/* clang-format on */
 
 KERNEL void run_int_tile(int64_t rows, const int_tile *t) {
     const heed_int_form *f = &t->g->form;

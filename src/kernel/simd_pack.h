@@ -58,7 +58,7 @@ KERNEL void pack(int64_t k, int64_t n, const float *b, int64_t b_row, int64_t b_
     }
 }
 
-/* Numbers of 16 bits: eight rows and columns at a time would be faster, but this is done once. */
+/* Numbers of 16 bits, one at a time. */
 static inline void pack_half(int64_t k, int64_t n, const uint16_t *b, int64_t b_row, int64_t b_col,
                              int64_t panel0, int64_t panel1, uint16_t *packed) {
     for (int64_t p = panel0; p < panel1; p++) {

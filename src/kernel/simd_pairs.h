@@ -68,9 +68,9 @@ WORD void run_pairs(const int rows, const pairs_tile *t) {
 /* clang-format off */
 PAIRS_TILE(1) PAIRS_TILE(2) PAIRS_TILE(3) PAIRS_TILE(4)
 PAIRS_TILE(5) PAIRS_TILE(6) PAIRS_TILE(7) PAIRS_TILE(8)
-    /* clang-format on */
-    static void (*const PAIRS_OF[PAIRS_ROWS + 1])(const pairs_tile *) = {
-        NULL, pairs_1, pairs_2, pairs_3, pairs_4, pairs_5, pairs_6, pairs_7, pairs_8};
+static void (*const PAIRS_OF[PAIRS_ROWS + 1])(const pairs_tile *) = {
+    NULL, pairs_1, pairs_2, pairs_3, pairs_4, pairs_5, pairs_6, pairs_7, pairs_8};
+/* clang-format on */
 
 /* A tile of the last panel, some of whose columns are not there. */
 KERNEL void pairs_edge(int64_t rows, int64_t columns, const pairs_tile *t) {
@@ -284,11 +284,38 @@ KERNEL void pack_pairs(int64_t k, int64_t n, const float *b, int64_t b_row, int6
     }
 }
 
+/* ---- How many such products a core can do ---- */
+
+enum { PAIR_CHAINS = 12 };
+
+/* Method as in simd_probe.h. */
+KERNEL double probe_pairs(int64_t rounds) {
+    vec sum[PAIR_CHAINS];
+    ints pair = pairs_of(v_set(0.5f), v_set(0.25f));
+    UNROLL
+    for (int i = 0; i < PAIR_CHAINS; i++) {
+        sum[i] = v_set((float)i);
+    }
+    for (int64_t r = 0; r < rounds; r++) {
+        UNROLL
+        for (int i = 0; i < PAIR_CHAINS; i++) {
+            sum[i] = add_pairs(sum[i], pair, pair);
+        }
+    }
+    float total = 0;
+    UNROLL
+    for (int i = 0; i < PAIR_CHAINS; i++) {
+        total += v_total(sum[i]);
+    }
+    return total > 0 ? 4.0 * LANES * PAIR_CHAINS * (double)rounds : 0;
+}
+
 static inline void use_pairs(heed_kernels *k) {
     k->pack_pairs = pack_pairs;
     k->gemm_pairs = gemm_pairs;
     k->fast_pairs = true;
     k->pairs_nr = PAIRS_NR;
+    k->probe[HEED_PROBE_BF16] = probe_pairs;
 }
 
 #endif

@@ -20,7 +20,7 @@
 #include <immintrin.h>
 #define HEED_AVX512 "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"
 #if defined(HEED_WITH_BF16)
-#define HEED_TARGET __attribute__((target(HEED_AVX512 ",avx512vnni,avx512bf16")))
+#define HEED_TARGET __attribute__((target(HEED_AVX512 ",avx512bf16")))
 #elif defined(HEED_WITH_VNNI)
 #define HEED_TARGET __attribute__((target(HEED_AVX512 ",avx512vnni")))
 #else

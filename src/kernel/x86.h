@@ -15,7 +15,4 @@ const char *heed_x86_lacks_avx512(void);
 typedef enum { HEED_X86_VNNI, HEED_X86_BF16 } heed_x86_part;
 bool heed_x86_has(heed_x86_part part);
 
-/* x86_probe.c: puts the probes of int8 and bf16 into the table, of 8 or (wide) 16 lanes. */
-void heed_x86_probes(heed_kernels *k, bool wide);
-
 #endif

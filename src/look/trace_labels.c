@@ -11,10 +11,6 @@
 
 enum { IGNORED = -100 };
 
-static bool is_whole(heed_type type) {
-    return type != HEED_F32 && type != HEED_F64 && type != HEED_F16 && type != HEED_BF16;
-}
-
 /* batch x labels; where there is one label, batch alone will do. */
 static bool read_numbers(heed_trace_run *t, const heed_tensor *labels, int64_t batch,
                          heed_error *err) {
@@ -37,7 +33,7 @@ bool heed_trace_read_each(heed_trace_run *t, const heed_tensors *file, int64_t b
     const heed_tensor *labels = heed_tensors_find(file, "labels");
     if (!labels)
         return true;
-    t->floats = !is_whole(labels->type);
+    t->floats = heed_type_is_float(labels->type);
     if (heed_problem_of(t->config, t->floats) != HEED_PROBLEM_CLASS)
         return read_numbers(t, labels, batch, err);
     int64_t *list = heed_padded_list(t->host, file, "labels", batch, err);

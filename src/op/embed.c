@@ -24,17 +24,11 @@ typedef struct {
 } embed_attr;
 
 /* Row `id` of a table that is kept in fewer bits. */
-#ifdef HEED_DOUBLE
 static void widen_row(const heed_mat *table, int64_t id, heed_real *out) {
-    (void)table, (void)id, (void)out; /* nothing is read from files here */
+    const char *row =
+        (const char *)table->data + heed_elements_bytes(table->kept, id * table->cols);
+    heed_widen(table->kept, row, table->cols, out);
 }
-#else
-static void widen_row(const heed_mat *table, int64_t id, heed_real *out) {
-    size_t bytes =
-        (size_t)(table->cols / heed_type_block(table->kept)) * heed_type_bytes(table->kept);
-    heed_type_to_f32(table->kept, (const char *)table->data + (size_t)id * bytes, table->cols, out);
-}
-#endif
 
 static void copy_rows(void *ctx, int64_t from, int64_t to) {
     const heed_work *w = ctx;

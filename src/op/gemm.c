@@ -3,9 +3,9 @@
  * Method: a task is a block of rows times a block of panels, deep through all of k, so that a block
  * of A stays in the second cache while the panels pass. With few rows the product reads B once and
  * little else, so tasks are cut by the bytes of B; otherwise panels are grouped up to 256 columns,
- * fewer where that leaves too few tasks to share. Where the kernel
- * copies A, whose rows lie side by side, a task takes whole rows of C up to 768 columns, since each
- * group of panels copies A anew. Source: Goto and van de Geijn 2008.
+ * fewer where that leaves too few tasks to share. Where the kernel copies A, whose rows lie side by
+ * side, a task takes whole rows of C up to 768 columns, since each group of panels copies A anew.
+ * Source: Goto and van de Geijn 2008.
  * SPDX-License-Identifier: MIT
  */
 #include "op/gemm.h"
@@ -181,10 +181,7 @@ static void int_task(void *ctx, int64_t i) {
     heed_int_gemm part = *j->g;
     int64_t row = i % j->row_blocks * j->rows;
     part.m = heed_min(j->rows, part.m - row);
-    part.a.q += row * j->depth;
-    part.a.scale += row * j->blocks;
-    part.a.part += row * j->blocks;
-    part.a.start += row * j->blocks;
+    part.a = heed_int_row(&part.a, row, j->depth, j->blocks);
     part.c += row * part.ldc;
     part.panel0 = i / j->row_blocks * j->group;
     part.panel1 = heed_min(part.panel0 + j->group, j->panels);

@@ -70,8 +70,9 @@ static const heed_op BACK_TO_W = {.name = "product (gradient of w)", .run = run_
 static void grad_w(heed_build *b, const product_attr *a, const heed_value *in, heed_value dy,
                    heed_value *d_w) {
     heed_value left = a->in_out ? in[0] : dy, right = a->in_out ? dy : in[0];
-    heed_value from[] = {left, heed_pack(b, right, false), {0}};
-    product_attr back = {.kind = heed_pack_way_of(b, right, false).kind};
+    heed_pack_way way;
+    heed_value from[] = {left, heed_pack(b, right, false, &way), {0}};
+    product_attr back = {.kind = way.kind};
     if (heed_is_weight(b, in[3])) {
         from[2] = heed_gradient(b, in[3]);
         heed_record_effect(b, &ADD_TO_W, &back, sizeof back, 3, from);
@@ -93,8 +94,9 @@ static void grad(heed_build *b, const void *attr, const heed_value *in, const he
     }
     if (heed_wants_grad(b, in[0])) {
         heed_shape shape = heed_shape_of(b, in[0]);
-        heed_value from[] = {d_out[0], heed_pack(b, in[3], a->in_out), heed_absent()};
-        product_attr back = {.kind = heed_pack_way_of(b, in[3], a->in_out).kind};
+        heed_pack_way way;
+        heed_value from[] = {d_out[0], heed_pack(b, in[3], a->in_out, &way), heed_absent()};
+        product_attr back = {.kind = way.kind};
         heed_value dx = heed_record(b, &BACK_TO_X, &back, sizeof back, 3, from, 1, &shape);
         heed_pass_gradient(b, in[0], dx, &d_in[0]);
     }
@@ -159,10 +161,11 @@ static heed_value product(heed_build *b, heed_value x, heed_value w, heed_value 
                            "a bias of %" PRId64 " x %" PRId64 " does not fit %" PRId64 " outputs",
                            bs.rows, bs.cols, n);
     }
-    heed_pack_way way = heed_pack_way_of(b, w, !in_out);
+    heed_pack_way way;
+    heed_value packed = heed_pack(b, w, !in_out, &way);
     product_attr attr = {.in_out = in_out, .kind = way.kind};
     heed_shape out = heed_like(b, x, n);
-    heed_value in[] = {x, heed_pack(b, w, !in_out), bias.id ? bias : heed_absent(), w};
+    heed_value in[] = {x, packed, bias.id ? bias : heed_absent(), w};
     if (way.form.bits) {
         return int_product(b, x, in[1], in[2], &way.form, &out);
     }

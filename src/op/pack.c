@@ -8,10 +8,8 @@
 
 #include "op/gemm.h"
 
-#include <string.h>
-
 typedef struct {
-    bool transposed;
+    int transposed; /* attributes are compared byte by byte: no bytes between them */
     heed_panel_kind kind;
 } pack_attr;
 
@@ -44,7 +42,7 @@ heed_pack_way heed_pack_way_of(const heed_build *b, heed_value m, bool transpose
             heed_build_kernels(b)->fast_pairs && (heed_is_weight(b, m) || heed_build_trains(b));
         way.kind = pairs ? HEED_PANELS_PAIRS : HEED_PANELS_REAL;
     } else if (compute == HEED_COMPUTE_INT8 && heed_is_weight(b, m) && k <= LONGEST_COLUMN) {
-        way.form = (heed_int_form){.bits = 8, .zero = 128};
+        way.form = HEED_INT_COLUMNS;
     } else if (kept == HEED_BF16 || kept == HEED_F16) {
         way.kind = kept == HEED_BF16 ? HEED_PANELS_BF16 : HEED_PANELS_F16;
     } else if (compute == HEED_COMPUTE_KEPT && transposed) { /* blocks lie along the sum */
@@ -53,29 +51,26 @@ heed_pack_way heed_pack_way_of(const heed_build *b, heed_value m, bool transpose
     return way;
 }
 
-heed_value heed_pack(heed_build *b, heed_value m, bool transposed) {
+heed_value heed_pack(heed_build *b, heed_value m, bool transposed, heed_pack_way *way) {
     const heed_kernels *kernels = heed_build_kernels(b);
     heed_shape shape = heed_shape_of(b, m);
-    heed_pack_way way = heed_pack_way_of(b, m, transposed);
-    if (way.form.bits) {
-        return heed_pack_ints(b, m, transposed, &way.form);
+    *way = heed_pack_way_of(b, m, transposed);
+    if (way->form.bits) {
+        return heed_pack_ints(b, m, transposed, &way->form);
     }
-    pack_attr attr;
-    memset(&attr, 0, sizeof attr); /* attributes are compared byte by byte */
-    attr.transposed = transposed;
-    attr.kind = way.kind;
+    pack_attr attr = {.transposed = transposed, .kind = way->kind};
     int64_t k = transposed ? shape.cols : shape.rows, n = transposed ? shape.rows : shape.cols;
-    bool kept = way.kind == HEED_PANELS_BF16 || way.kind == HEED_PANELS_F16;
+    bool kept = way->kind == HEED_PANELS_BF16 || way->kind == HEED_PANELS_F16;
     bool fixed = shape.extent == HEED_EXTENT_FIXED;
     heed_shape out = fixed ? heed_fixed(k, heed_packed_cols(kernels, n))
                            : heed_like(b, m, heed_packed_cols(kernels, n));
-    if (way.kind != HEED_PANELS_REAL) {
+    if (way->kind != HEED_PANELS_REAL) {
         out.cell = HEED_CELL_BYTE;
-        out.cols = heed_packed_bytes(kernels, way.kind, 2, n) / 2; /* of a row */
+        out.cols = heed_packed_bytes(kernels, way->kind, 2, n) / 2; /* of a row */
     }
-    if (way.kind == HEED_PANELS_PAIRS && fixed) {
+    if (way->kind == HEED_PANELS_PAIRS && fixed) {
         out.rows += k % 2; /* of a whole pair */
-    } else if (way.kind == HEED_PANELS_PAIRS) {
+    } else if (way->kind == HEED_PANELS_PAIRS) {
         out.cols *= 2; /* so that one row has the room of a pair */
     }
     return heed_record_shared(b, kept ? &PACK_HALF : &PACK, &attr, sizeof attr, 1, &m, 1, &out);

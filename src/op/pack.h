@@ -13,15 +13,16 @@ typedef struct {
 } heed_pack_way;
 
 /* The way in which m, or its transpose, is packed: for weights by how they are kept and by what is
- * asked of the build; floats for all else. In training: floats, or pairs of bfloat16. */
+ * asked of the build; floats for all else. In training: floats, or pairs of bfloat16. For those who
+ * pack a piece at a time. */
 heed_pack_way heed_pack_way_of(const heed_build *b, heed_value m, bool transposed);
 
-/* The packed form of m itself (rows are the axis that a product sums over), or of its transpose.
- * Only a matrix of fixed size can be packed transposed. See op/gemm.h for the form of numbers;
- * whole ones lie in panels of heed_int_panel_bytes. */
-heed_value heed_pack(heed_build *b, heed_value m, bool transposed);
+/* The packed form of m itself (rows are the axis that a product sums over), or of its transpose, in
+ * that way, which it tells. Only a matrix of fixed size can be packed transposed. See op/gemm.h for
+ * the form of numbers; whole ones lie in panels of heed_int_panel_bytes. */
+heed_value heed_pack(heed_build *b, heed_value m, bool transposed, heed_pack_way *way);
 
-/* pack_ints.c: the same for whole numbers in blocks. */
+/* pack_ints.c: heed_pack where the way is whole numbers. */
 heed_value heed_pack_ints(heed_build *b, heed_value m, bool transposed, const heed_int_form *form);
 
 /* Rows of x as whole numbers (quantize.c): R x depth bytes, R x blocks numbers twice, R x blocks

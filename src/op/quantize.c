@@ -7,10 +7,8 @@
 #include "op/gemm.h"
 #include "op/pack.h"
 
-#include <string.h>
-
 typedef struct {
-    heed_int_form form;
+    int64_t bits, zero, block; /* attributes are compared byte by byte: no bytes between them */
 } quantize_attr;
 
 heed_int_rows heed_int_rows_at(const heed_mat part[HEED_INT_PARTS], int64_t from) {
@@ -23,11 +21,12 @@ heed_int_rows heed_int_rows_at(const heed_mat part[HEED_INT_PARTS], int64_t from
 static void quantize_rows(void *ctx, int64_t from, int64_t to) {
     const heed_work *w = ctx;
     const quantize_attr *a = w->attr;
+    const heed_int_form form = {.bits = (int)a->bits, .zero = (int)a->zero, .block = a->block};
     const int64_t k = w->in[0].cols;
     const heed_real *x = w->in[0].data;
     for (int64_t r = from; r < to; r++) {
         const heed_int_rows row = heed_int_rows_at(w->out, r);
-        w->kernels->quantize(&a->form, k, x + r * k, &row);
+        w->kernels->quantize(&form, k, x + r * k, &row);
     }
 }
 
@@ -39,11 +38,7 @@ static const heed_op QUANTIZE = {.name = "rows as whole numbers", .run = run};
 
 heed_value heed_quantize_rows(heed_build *b, heed_value x, const heed_int_form *form) {
     int64_t k = heed_shape_of(b, x).cols, blocks = heed_int_blocks(form, k);
-    quantize_attr attr;
-    memset(&attr, 0, sizeof attr); /* attributes are compared byte by byte */
-    attr.form.bits = form->bits;
-    attr.form.zero = form->zero;
-    attr.form.block = form->block;
+    quantize_attr attr = {.bits = form->bits, .zero = form->zero, .block = form->block};
     heed_shape out[HEED_INT_PARTS] = {heed_like(b, x, heed_int_depth(k)), heed_like(b, x, blocks),
                                       heed_like(b, x, blocks), heed_like(b, x, blocks)};
     out[0].cell = HEED_CELL_BYTE;

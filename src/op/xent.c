@@ -277,12 +277,17 @@ heed_value heed_xent(heed_build *b, heed_value x, heed_value w, heed_value bias,
                            "label smoothing must be at least 0 and less than 1, not %g", smoothing);
     }
     xent_attr attr = {.smoothing = smoothing, .classes = heed_shape_of(b, w).rows};
-    attr.way = heed_pack_way_of(b, w, true);
     heed_limit_ints(b, labels, 0, attr.classes, IGNORED, "the vocabulary");
     heed_shape out[] = {heed_fixed(1, 1), heed_like(b, x, 1), heed_shape_of(b, x)};
-    bool trains = heed_build_trains(b) && !attr.way.form.bits;
-    heed_value in[INT_INPUTS] = {x, w, bias.id ? bias : heed_absent(), labels,
-                                 trains ? heed_absent() : heed_pack(b, w, true)};
+    heed_value in[INT_INPUTS] = {x, w, bias.id ? bias : heed_absent(), labels, heed_absent()};
+    if (heed_build_trains(b)) {
+        attr.way = heed_pack_way_of(b, w, true);
+        in[D_W] = heed_gradient_or_absent(b, w);
+        in[D_BIAS] = heed_gradient_or_absent(b, in[BIAS]);
+        return heed_record(b, &XENT_TRAIN, &attr, sizeof attr, TRAIN_INPUTS, in, TRAIN_OUTPUTS,
+                           out);
+    }
+    in[LOGITS_B] = heed_pack(b, w, true, &attr.way);
     if (attr.way.form.bits) {
         heed_value q = heed_quantize_rows(b, x, &attr.way.form);
         for (int i = 0; i < HEED_INT_PARTS; i++) {
@@ -290,12 +295,7 @@ heed_value heed_xent(heed_build *b, heed_value x, heed_value w, heed_value bias,
         }
         return heed_record(b, &XENT, &attr, sizeof attr, INT_INPUTS, in, OUTPUTS, out);
     }
-    if (!trains) {
-        return heed_record(b, &XENT, &attr, sizeof attr, INPUTS, in, OUTPUTS, out);
-    }
-    in[D_W] = heed_gradient_or_absent(b, w);
-    in[D_BIAS] = heed_gradient_or_absent(b, in[BIAS]);
-    return heed_record(b, &XENT_TRAIN, &attr, sizeof attr, TRAIN_INPUTS, in, TRAIN_OUTPUTS, out);
+    return heed_record(b, &XENT, &attr, sizeof attr, INPUTS, in, OUTPUTS, out);
 }
 
 heed_value heed_xent_rows(heed_build *b, heed_value loss) {

@@ -36,7 +36,7 @@ static void read_value(const heed_gguf *g, const heed_gguf_value *v) {
 
 static void read_tensor(const heed_tensor *t) {
     int64_t n = heed_tensor_elements(t);
-    expect((size_t)(n / heed_type_block(t->type)) * heed_type_bytes(t->type) == t->bytes);
+    expect(heed_elements_bytes(t->type, n) == t->bytes);
     float *out = calloc((size_t)n + 1, sizeof *out);
     expect(out != NULL);
     expect(heed_type_to_f32(t->type, t->data, n, out) == heed_type_is_float(t->type));
