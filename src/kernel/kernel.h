@@ -197,10 +197,12 @@ typedef enum {
 
 /* One parameter's share of an Adam step (Kingma and Ba 2015; decay decoupled: Loshchilov and Hutter
  * 2019):
- *   g = grad * grad_scale + l2 * w;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;
- *   w = w - lr*decay*w - lr / bias1 * m / (sqrt(v) / sqrt(bias2) + eps) */
+ *   g = grad * grad_scale + l2 * w;  m = b1 m + rest1 g;  v = b2 v + rest2 g^2;
+ *   w = w - lr*decay*w - lr / bias1 * m / (sqrt(v) / sqrt(bias2) + eps)
+ * rest1 = 1 - beta1 and bias1 = 1 - beta1^t, formed in double and rounded once: 1 - 0.999f is
+ * 0.00099998713. */
 typedef struct {
-    heed_real lr, beta1, beta2, eps, decay, l2, bias1, bias2, grad_scale; /* bias1 = 1 - beta1^t */
+    heed_real lr, beta1, beta2, rest1, rest2, eps, decay, l2, bias1, bias2, grad_scale;
 } heed_adam;
 
 /* What products of a type are made of. */

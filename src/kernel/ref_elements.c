@@ -148,8 +148,8 @@ static void adam(const heed_adam *a, int64_t n, const heed_real *grad, heed_real
     heed_real rate = a->lr / a->bias1, shrink = a->lr * a->decay, root = heed_ref_sqrt(a->bias2);
     for (int64_t i = 0; i < n; i++) {
         heed_real g = grad[i] * a->grad_scale + a->l2 * w[i];
-        m[i] = a->beta1 * m[i] + (1 - a->beta1) * g;
-        v[i] = a->beta2 * v[i] + (1 - a->beta2) * (g * g);
+        m[i] = a->beta1 * m[i] + a->rest1 * g;
+        v[i] = a->beta2 * v[i] + a->rest2 * (g * g);
         heed_real step = rate * m[i] / (heed_ref_sqrt(v[i]) / root + a->eps);
         w[i] = w[i] - shrink * w[i] - step;
     }

@@ -88,8 +88,8 @@ KERNEL void act_back(heed_activation f, int64_t n, const float *x, const float *
 KERNEL void adam(const heed_adam *a, int64_t n, const float *grad, float *w, float *m, float *v) {
     vec rate = v_set(a->lr / a->bias1), shrink = v_set(a->lr * a->decay), eps = v_set(a->eps);
     vec root = v_set(sqrtf(a->bias2)), grad_scale = v_set(a->grad_scale), l2 = v_set(a->l2);
-    vec beta1 = v_set(a->beta1), rest1 = v_set(1.0f - a->beta1);
-    vec beta2 = v_set(a->beta2), rest2 = v_set(1.0f - a->beta2);
+    vec beta1 = v_set(a->beta1), rest1 = v_set(a->rest1);
+    vec beta2 = v_set(a->beta2), rest2 = v_set(a->rest2);
     EACH(n, {
         vec old = v_get(w + at, left);
         vec g = v_fma(v_get(grad + at, left), grad_scale, v_mul(l2, old));

@@ -248,6 +248,8 @@ static void check_adam(const heed_kernels *k, int64_t n, int shift, dice *d) {
     heed_adam a = {.lr = 1e-3f,
                    .beta1 = 0.9f,
                    .beta2 = 0.98f,
+                   .rest1 = 0.1f,
+                   .rest2 = 0.02f,
                    .eps = 1e-8f,
                    .decay = 0.01f,
                    .l2 = shift % 2 ? 1e-4f : 0,
@@ -269,11 +271,12 @@ static void check_adam(const heed_kernels *k, int64_t n, int shift, dice *d) {
     walled_check(&x_buf, "adam"), walled_check(&gain_buf, "adam"), walled_check(&shift_buf, "adam");
     for (int64_t i = 0; i < n; i++) {
         double b1 = (double)a.beta1, b2 = (double)a.beta2, w = (double)w0[i];
+        double r1 = (double)a.rest1, r2 = (double)a.rest2;
         double g = (double)grad[i] * (double)a.grad_scale + (double)a.l2 * w;
         double g_off = 3 * U * (fabs(g) + 2 * fabs((double)a.l2 * w)) + 0x1p-148;
-        double m = b1 * (double)m0[i] + (1 - b1) * g, v = b2 * (double)v0[i] + (1 - b2) * g * g;
-        double m_off = (1 - b1) * g_off + 4 * U * (fabs(b1 * (double)m0[i]) + fabs((1 - b1) * g));
-        double v_off = (1 - b2) * (2 * fabs(g) * g_off + g_off * g_off) + 5 * U * v;
+        double m = b1 * (double)m0[i] + r1 * g, v = b2 * (double)v0[i] + r2 * g * g;
+        double m_off = r1 * g_off + 4 * U * (fabs(b1 * (double)m0[i]) + fabs(r1 * g));
+        double v_off = r2 * (2 * fabs(g) * g_off + g_off * g_off) + 5 * U * v;
         double rate = (double)a.lr / (double)a.bias1;
         double size = sqrt(v) / sqrt((double)a.bias2) + (double)a.eps, step = rate * m / size;
         double off = rate * m_off / size + fabs(step) * (v_off / v + 10 * U) + 4 * U * fabs(w);
