@@ -21,9 +21,10 @@ typedef struct {
     bool json, list;
 } values_of_bench;
 
-enum { MOST = 200 }; /* times of a line */
-#define SHORT 0.05   /* seconds: what is shorter is run several times in one */
-enum { LEAST = 3 };  /* times of a line, however long it takes */
+enum { MOST = 200 };   /* times of a line */
+#define SHORT 0.05     /* seconds: what is shorter is run several times in one */
+enum { LEAST = 3 };    /* times of a line, however long it takes */
+#define GROWTH "grow/" /* lines that are run where --only asks for them */
 
 double bench_now(void) {
     struct timespec t;
@@ -131,9 +132,9 @@ static void print_line(const bench_line *line, const bench_work *work, const tim
     if (json) {
         printf("{\"line\": \"%s\", \"type\": \"%s\", \"unit\": \"%s\", \"figure\": %.6g, "
                "\"spread\": %.3g, \"seconds\": %.6g, \"times\": %d, \"percent\": %.4g, "
-               "\"memory\": %zu}\n",
+               "\"memory\": %zu, \"kept\": %zu}\n",
                line->name, line->type, line->unit, middle, spread, t->median, t->n, part,
-               work->memory);
+               work->memory, work->kept);
     } else {
         printf("%-32s %-5s %10.4g %-12s %5.1f %% %5.0f %%", line->name, line->type, middle,
                line->unit, spread, part);
@@ -208,7 +209,8 @@ static int run_lines(heed_engine *engine, const values_of_bench *v) {
     }
     int status = CLI_FINE;
     for (const bench_line *line = bench_lines; line->name && status == CLI_FINE; line++) {
-        if (wanted(line, v) && !bench_stored(line)) {
+        bool asked = v->only || strncmp(line->name, GROWTH, strlen(GROWTH)) != 0;
+        if (asked && wanted(line, v) && !bench_stored(line)) {
             status = run_line(line, engine, &ceiling, v);
         }
     }
@@ -217,16 +219,32 @@ static int run_lines(heed_engine *engine, const values_of_bench *v) {
 
 /* ---- Serving ---- */
 
+/* Bytes that this process has in memory; 0 where the system does not tell as Linux does. */
+static size_t resident(void) {
+    char line[200];
+    size_t kilobytes = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && !kilobytes && fgets(line, sizeof line, status)) {
+        sscanf(line, "VmRSS: %zu", &kilobytes);
+    }
+    if (status) {
+        fclose(status);
+    }
+    return kilobytes << 10;
+}
+
 static int serve(heed_engine *engine, const bench_line *line, const char *path) {
     bench_work work = {0};
     heed_error err = {0};
     char request[16];
+    size_t base = resident();
     bool fine = line->make(line, engine, path, &work, &err);
     int64_t calls = fine ? calls_of(&work, &err) : 0;
     if (calls) {
-        printf("{\"operations\": %.6g, \"bytes\": %.6g, \"units\": %.9g, \"unit\": \"%s\", "
-               "\"memory\": %zu}\n",
-               work.cost.operations, work.cost.bytes, work.cost.units, line->unit, work.memory);
+        printf("{\"operations\": %.6g, \"bytes\": %.6g, \"traffic\": %.6g, \"units\": %.9g, "
+               "\"unit\": \"%s\", \"memory\": %zu, \"kept\": %zu, \"base\": %zu}\n",
+               work.cost.operations, work.cost.bytes, work.cost.traffic, work.cost.units,
+               line->unit, work.memory, work.kept, base);
         fflush(stdout);
     }
     while (calls && !err.code && fgets(request, sizeof request, stdin)) {
@@ -337,8 +355,10 @@ const cli_command cli_bench = {
         "and handing work to the threads. Then products, attention, and whole models of random\n"
         "weights. Spread is between the quarters of the times; ceiling is the least time that\n"
         "operations and memory allow over the time taken; MiB is what is taken beside weights,\n"
-        "gradients, moments, inputs and results. Lines of types that\n"
-        "are a file's own (f16, q8_0 ...) are left to --serve. Other programs beside it: bench/.\n",
+        "gradients, moments, inputs and results. Left out are lines of grow/, where one size "
+        "grows\n"
+        "(--only grow), and those of types that are a file's own (f16, q8_0 ...; --serve). Other\n"
+        "programs beside it: bench/.\n",
     .options = OPTIONS,
     .bytes = sizeof(values_of_bench),
     .most = 0,

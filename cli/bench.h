@@ -14,6 +14,8 @@
 typedef struct {
     double operations; /* two for each multiply-add */
     double bytes;      /* that no cache holds from one run, or token, to the next */
+    double traffic;    /* bytes of weights, inputs and results, each once; in training of gradients
+                          and moments, in and out */
     double units;      /* what the figure counts: tokens, sequences; 0: the figure is the time */
 } bench_cost;
 
@@ -23,6 +25,7 @@ typedef struct {
     void (*free)(void *state);
     bench_cost cost;
     size_t memory; /* bytes beside weights, gradients, moments, inputs and results; 0: not known */
+    size_t kept;   /* bytes of these */
 } bench_work;
 
 typedef struct bench_line bench_line;
@@ -49,9 +52,10 @@ typedef struct {
     bool gated;
 } bench_model;
 const bench_model *bench_model_called(const char *name);
-/* Opened from the path, or made of random weights where that is NULL. */
 double bench_bytes(const char *type);      /* of a number of such weights */
 bool bench_stored(const bench_line *line); /* its weights are a file's own */
+heed_compute bench_compute(const bench_line *line);
+/* Opened from the path, or made of random weights where that is NULL. */
 heed_model *bench_open(const bench_line *line, heed_engine *engine, const char *path,
                        heed_error *err);
 /* Numbers in the matrices of one layer; cross-attention is the decoder's behind an encoder. */
@@ -77,6 +81,9 @@ bool bench_make_translate(const bench_line *line, heed_engine *engine, const cha
 /* bench_drill.c. n: sequences, rows of each. */
 bool bench_make_encode(const bench_line *line, heed_engine *engine, const char *path,
                        bench_work *out, heed_error *err);
+/* n: sentences, as long as real ones, and rows of a batch. */
+bool bench_make_sentences(const bench_line *line, heed_engine *engine, const char *path,
+                          bench_work *out, heed_error *err);
 bool bench_make_train(const bench_line *line, heed_engine *engine, const char *path,
                       bench_work *out, heed_error *err);
 

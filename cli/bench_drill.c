@@ -4,11 +4,16 @@
 #include "cli/bench.h"
 #include "heed_bench.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SENTENCES = 1000 };
 
 typedef struct {
     heed_model *model;
     heed_drill *drill;
+    int64_t length[MOST_SENTENCES];
 } drill;
 
 static void free_drill(void *state) {
@@ -31,10 +36,17 @@ static bool make(const bench_line *line, heed_engine *engine, const char *path,
         err->code = HEED_NOMEM;
         return false;
     }
+    heed_drill_options o = *options;
+    if (o.lengths) {
+        memcpy(d->length, o.lengths, (size_t)o.sequences * sizeof *d->length);
+        o.lengths = d->length; /* they live as long as the drill */
+    }
     d->model = bench_open(line, engine, path, err);
-    d->drill = d->model ? heed_drill_new(d->model, options, err) : NULL;
+    d->drill = d->model ? heed_drill_new(d->model, &o, err) : NULL;
     if (d->drill) {
-        out->memory = heed_drill_need(d->drill).values;
+        heed_need need = heed_drill_need(d->drill);
+        out->memory = need.values;
+        out->kept = o.train ? need.weights + need.gradients + need.moments : 0;
     }
     return d->drill != NULL;
 }
@@ -55,7 +67,39 @@ bool bench_make_encode(const bench_line *line, heed_engine *engine, const char *
     }
     const bench_model *m = bench_model_called(line->model);
     out->cost.operations = forward(m, (double)line->n[0], (double)line->n[1]);
+    out->cost.traffic = bench_bytes(line->type) * bench_matrices(m);
     out->cost.units = line->n[0] > 1 ? (double)line->n[0] : 0;
+    return true;
+}
+
+/* Lengths as those of real sentences, longest first: the n quantiles of a log-normal with median
+ * 17, cut to 5 and 60, straight between its tenths. bench/peers/models.py has the same. */
+static void fill_lengths(int64_t *length, int64_t n) {
+    static const int64_t tenth[] = {5, 8, 11, 13, 15, 17, 20, 23, 27, 34, 60};
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = 10 * (n - 1 - i), k = at / n;
+        length[i] = tenth[k] + (tenth[k + 1] - tenth[k]) * (at % n) / n;
+    }
+}
+
+bool bench_make_sentences(const bench_line *line, heed_engine *engine, const char *path,
+                          bench_work *out, heed_error *err) {
+    int64_t length[MOST_SENTENCES];
+    const heed_drill_options o = {
+        .sequences = line->n[0], .lengths = length, .batch_rows = line->n[1]};
+    const bench_model *m = bench_model_called(line->model);
+    fill_lengths(length, o.sequences);
+    if (!make(line, engine, path, &o, out, err)) {
+        return false;
+    }
+    double rows = 0;
+    for (int64_t i = 0; i < o.sequences; i++) {
+        rows += (double)length[i];
+        out->cost.operations += forward(m, 1, (double)length[i]);
+    }
+    double batches = ceil(rows / (double)o.batch_rows);
+    out->cost.traffic = bench_bytes(line->type) * bench_matrices(m) * batches;
+    out->cost.units = (double)o.sequences;
     return true;
 }
 
@@ -78,6 +122,9 @@ bool bench_make_train(const bench_line *line, heed_engine *engine, const char *p
         output = 2 * rows * (double)(m->width * m->vocab);
     }
     out->cost.operations = 3 * (forward(m, (double)sequences, (double)n) + output);
-    out->cost.units = m->decoders && !m->encoders ? rows : (double)sequences;
+    out->cost.traffic = 2 * (double)out->kept;
+    if (strcmp(line->unit, "ms") != 0) {
+        out->cost.units = m->decoders && !m->encoders ? rows : (double)sequences;
+    }
     return true;
 }

@@ -46,6 +46,13 @@ enum { SEED = 0 };
     ", \"image_size\": " #image ", \"patch_size\": " #patch                                        \
     ", \"num_labels\": 10, \"hidden_dropout_prob\": 0, \"attention_probs_dropout_prob\": 0}"
 
+/* A small decoder: what grows is one of its sizes. */
+#define GROWN(layers, vocab)                                                                       \
+    {                                                                                              \
+        "grown-" #layers "x" #vocab, GPT2(256, 4, layers, vocab, 1024), 256, 4, 1024, vocab, 0,    \
+            layers, false                                                                          \
+    }
+
 static const bench_model MODELS[] = {
     {"gpt2-124m", GPT2(768, 12, 12, 50257, 1024), 768, 12, 3072, 50257, 0, 12, false},
     {"llama-110m", LLAMA(768, 12, 12, 2048, 32000, 1024), 768, 12, 2048, 32000, 0, 12, true},
@@ -56,6 +63,14 @@ static const bench_model MODELS[] = {
     {"char-384", GPT2(384, 6, 6, 65, 256), 384, 6, 1536, 65, 0, 6, false},
     {"pairs-256", MARIAN(256, 4, 3, 1024, 8000, 7999), 256, 4, 1024, 8000, 3, 3, false},
     {"vit-192", VIT(192, 3, 6, 768, 32, 4), 192, 3, 768, 10, 6, 0, false},
+    GROWN(1, 4000),
+    GROWN(2, 4000),
+    GROWN(4, 4000),
+    GROWN(8, 4000),
+    GROWN(16, 4000),
+    GROWN(2, 1000),
+    GROWN(2, 16000),
+    GROWN(2, 64000),
     {0}};
 
 const bench_model *bench_model_called(const char *name) {
@@ -69,10 +84,7 @@ const bench_model *bench_model_called(const char *name) {
 heed_model *bench_open(const bench_line *line, heed_engine *engine, const char *path,
                        heed_error *err) {
     const bench_model *m = bench_model_called(line->model);
-    heed_compute way = strcmp(line->type, "int8") == 0 ? HEED_COMPUTE_INT8 : HEED_COMPUTE_KEPT;
-    if (line->make == bench_make_train && strcmp(line->type, "bf16") == 0) {
-        way = HEED_COMPUTE_BF16; /* the weights stay float32 */
-    }
+    heed_compute way = bench_compute(line);
     return path ? heed_model_open_with(engine, path, &(heed_open_options){.compute = way}, err)
                 : heed_model_random(engine, m->config, strlen(m->config), SEED, way, err);
 }
@@ -97,7 +109,14 @@ double bench_bytes(const char *type) {
 }
 
 bool bench_stored(const bench_line *line) {
-    return TYPES[type_called(line->type)].stored && line->make != bench_make_train;
+    return TYPES[type_called(line->type)].stored && line->make == bench_make_decode;
+}
+
+/* Rows are rounded as other programs round them where weights are bf16, a file's too. */
+heed_compute bench_compute(const bench_line *line) {
+    return strcmp(line->type, "bf16") == 0   ? HEED_COMPUTE_BF16
+           : strcmp(line->type, "int8") == 0 ? HEED_COMPUTE_INT8
+                                             : HEED_COMPUTE_KEPT;
 }
 
 double bench_layer(const bench_model *m, bool cross) {

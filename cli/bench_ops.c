@@ -35,8 +35,8 @@ static void fill(heed_session *s, const char *name, int64_t n) {
     }
 }
 
-static alone *new_alone(heed_engine *engine, heed_mode mode, heed_build **b, bench_work *out,
-                        heed_error *err) {
+static alone *new_alone(const bench_line *line, heed_engine *engine, heed_build **b,
+                        bench_work *out, heed_error *err) {
     alone *a = calloc(1, sizeof *a);
     if (!a) {
         err->code = HEED_NOMEM;
@@ -44,7 +44,11 @@ static alone *new_alone(heed_engine *engine, heed_mode mode, heed_build **b, ben
     }
     *out = (bench_work){.state = a, .run = run_alone, .free = free_alone};
     a->weights = heed_weights_new(NULL, err);
-    *b = a->weights ? heed_build_new(engine, mode, a->weights, err) : NULL;
+    if (a->weights) {
+        heed_weights_compute(a->weights, bench_compute(line));
+    }
+    *b = a->weights ? heed_build_new(engine, line->back ? HEED_TRAIN : HEED_INFER, a->weights, err)
+                    : NULL;
     return *b ? a : NULL;
 }
 
@@ -75,13 +79,15 @@ bool bench_make_product(const bench_line *line, heed_engine *engine, const char 
                         bench_work *out, heed_error *err) {
     int64_t m = line->n[0], n = line->n[1], k = line->n[2];
     heed_build *b = NULL;
-    alone *a = new_alone(engine, HEED_INFER, &b, out, err);
+    alone *a = new_alone(line, engine, &b, out, err);
     (void)path;
     if (!a) {
         return false;
     }
-    out->cost = (bench_cost){.operations = 2.0 * (double)m * (double)n * (double)k,
-                             .units = 2e-9 * (double)m * (double)n * (double)k};
+    double numbers = (double)(m * k + m * n), weights = (double)(n * k);
+    out->cost = (bench_cost){.operations = 2.0 * (double)m * weights,
+                             .traffic = sizeof(float) * numbers + bench_bytes(line->type) * weights,
+                             .units = 2e-9 * (double)m * weights};
     heed_value x = heed_input_numbers(b, "x", heed_rows(b, "rows"), k);
     heed_value y = heed_linear(b, x, "product", n, false);
     if (!plan(a, b, y, (heed_value){0}, m, err)) {
@@ -98,13 +104,14 @@ bool bench_make_attention(const bench_line *line, heed_engine *engine, const cha
     static const char *const names[] = {"q", "k", "v"};
     int64_t n = line->n[0], width = HEADS * WIDTH;
     heed_build *b = NULL;
-    alone *a = new_alone(engine, line->back ? HEED_TRAIN : HEED_INFER, &b, out, err);
+    alone *a = new_alone(line, engine, &b, out, err);
     (void)path;
     if (!a) {
         return false;
     }
     double pairs = (double)n * (line->causal ? (double)(n + 1) / 2 : (double)n);
     out->cost.operations = (line->back ? 3.5 : 1) * 4 * pairs * (double)width;
+    out->cost.traffic = (line->back ? 8 : 4) * 4.0 * (double)(n * width); /* floats */
     heed_value in[3];
     for (int i = 0; i < 3; i++) {
         in[i] = heed_input_numbers(b, names[i], heed_rows(b, "rows"), width);
@@ -121,7 +128,8 @@ bool bench_make_attention(const bench_line *line, heed_engine *engine, const cha
     }
     /* Beside the result and, backward, the three gradients. */
     size_t known = (size_t)(n * width) * sizeof(float) * (line->back ? 4 : 1);
-    size_t arena = heed_plan_memory(a->plan).arena;
-    out->memory = arena > known ? arena - known : 1;
+    heed_memory memory = heed_plan_memory(a->plan);
+    out->memory = memory.arena > known ? memory.arena - known : 1;
+    out->kept = memory.inputs + known;
     return true;
 }

@@ -54,11 +54,14 @@ static void cost_decode(const bench_line *line, bench_cost *c) {
     if (fresh > 0) {
         *c = (bench_cost){.operations = 2 * fresh * (layers + output),
                           .bytes = bench_bytes(line->type) * fresh * (layers + output),
+                          .traffic = bench_bytes(line->type) * fresh * (layers + output),
                           .units = fresh};
         return;
     }
     double attention = (double)m->decoders * bench_attention(m, 1, rows, true);
-    *c = (bench_cost){.operations = 2 * rows * layers + 2 * output + attention, .units = rows};
+    *c = (bench_cost){.operations = 2 * rows * layers + 2 * output + attention,
+                      .traffic = bench_bytes(line->type) * (layers + output),
+                      .units = rows};
 }
 
 bool bench_make_decode(const bench_line *line, heed_engine *engine, const char *path,
@@ -127,9 +130,10 @@ static void cost_translation(const bench_line *line, bench_cost *c) {
     double decoder = (double)m->decoders * bench_layer(m, true) - memory + width * (double)m->vocab;
     double seen = (double)m->decoders * 4 * width * beams * rows * (LENGTH * 1.5);
     double own = (double)m->encoders * bench_attention(m, n, LENGTH, false);
+    double bytes = bench_bytes(line->type) * (steps * decoder + n / batch * (encoder + memory));
     *c = (bench_cost){.operations = 2 * rows * (encoder + memory + beams * decoder) + seen + own,
-                      .bytes = bench_bytes(line->type) *
-                               (steps * decoder + n / batch * (encoder + memory)),
+                      .bytes = bytes,
+                      .traffic = bytes,
                       .units = n};
 }
 

@@ -37,6 +37,12 @@ typedef struct {
     bool train;
     double smoothing; /* of labels, in training */
     uint64_t seed;    /* of ids, labels and pictures, which are random */
+    /* Rows of each sequence, longest first, in place of `source` and `target`; must outlive the
+     * drill. NULL: all have as many. Forward alone, and not of pictures (HEED_VALUE). */
+    const int64_t *lengths;
+    int64_t
+        batch_rows; /* with lengths: sequences are run in batches of at most so many rows, though
+                           at least one; 0: all at once */
 } heed_drill_options;
 
 /* The same batch again and again. A model to train must own its weights (heed_model_random), and

@@ -87,6 +87,9 @@ HEED_API bool heed_weights_own(heed_weights *w, const char *name, const heed_num
 HEED_API bool heed_weights_expand(heed_weights *w, heed_weight_entry *entry, heed_error *err);
 /* Initial values for every entry without data: a function of (seed, name), whatever the order. */
 HEED_API bool heed_weights_init(heed_weights *w, uint64_t seed, heed_error *err);
+/* How products with these weights are computed in what is recorded from here on; HEED_COMPUTE_KEPT
+ * until it is called. */
+HEED_API void heed_weights_compute(heed_weights *w, heed_compute compute);
 /* Sets all gradient sums to zero. */
 HEED_API void heed_weights_zero_grad(heed_weights *w);
 

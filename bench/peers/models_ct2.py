@@ -21,8 +21,7 @@ class Converter(TransformersConverter):
         return model
 
     def load_tokenizer(self, tokenizer_class, name, **options):
-        make, *shape = models.MODELS[name.rsplit("/", 1)[1]]
-        _, config = make(*shape)
+        config = models.config(name.rsplit("/", 1)[1])
         vocab = {models.VOCAB_DUMMY.format(i): i for i in range(config.vocab_size)}
         if config.model_type == "marian":  # the converter knows it by this name
             vocab["<pad>"] = vocab.popitem()[1]

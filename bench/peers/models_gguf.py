@@ -67,8 +67,7 @@ def llama_tensors(file, heads):
 
 
 def write(name, kind, path):
-    make, *shape = models.MODELS[name]
-    _, config = make(*shape)
+    config = models.config(name)
     family = config.model_type
     out = gguf.GGUFWriter(str(path), family)
     layers, heads = config.num_hidden_layers, config.num_attention_heads

@@ -7,7 +7,6 @@ import time
 
 import models
 
-LENGTH = 25
 THREADS = 1
 
 
@@ -60,11 +59,14 @@ def continued(name, kind, rows, fresh):
     return run
 
 
+def sentence(j, rows):
+    return [(7 + 31 * (i + 5 * j)) % 30000 for i in range(rows)]
+
+
 def encode(what, kind):
-    name, shape = what.split("/")
-    batch, rows = map(int, shape.split("x"))
+    name, batch, rows = models.sizes(what)
     encoder = opened("Encoder", name, kind)
-    ids = [[(7 + 31 * (i + 5 * j)) % 30000 for i in range(rows)] for j in range(batch)]
+    ids = [sentence(j, rows) for j in range(batch)]
 
     def run():
         encoder.forward_batch(ids)
@@ -72,13 +74,26 @@ def encode(what, kind):
     return run
 
 
+def sentences(what, kind):
+    name, count = models.sizes(what)
+    encoder = opened("Encoder", name, kind)
+    batches = [
+        [sentence(j, rows) for j, rows in enumerate(lengths)] for lengths in models.batches(count)
+    ]
+
+    def run():
+        for ids in batches:
+            encoder.forward_batch(ids)
+
+    return run
+
+
 def translate(what, kind):
-    name, shape = what.split("/")
-    batch, beams = map(int, shape.split("x"))
+    name, batch, beams, count = models.translation(what)
     translator = opened("Translator", name, kind)
     lines = [
-        tokens(10 + (7 + 31 * i + 977 * j) % 30000 for i in range(LENGTH))
-        for j in range(models.sentences(batch))
+        tokens(10 + (7 + 31 * i + 977 * j) % 30000 for i in range(models.LENGTH))
+        for j in range(count)
     ]
 
     def run():
@@ -86,8 +101,8 @@ def translate(what, kind):
             lines,
             max_batch_size=batch,
             beam_size=beams,
-            min_decoding_length=LENGTH,
-            max_decoding_length=LENGTH,
+            min_decoding_length=models.LENGTH,
+            max_decoding_length=models.LENGTH,
         )
 
     return run
@@ -95,11 +110,13 @@ def translate(what, kind):
 
 def make(line, kind, variant):
     work, what = line.split("/", 1)
+    kind = variant or kind
     if work == "decode":
         return continued(what, kind, 16, 128)
     if work == "prefill":
         return continued(what, kind, 512, 1)
-    return {"encode": encode, "translate": translate}[work](what, kind)
+    others = {"encode": encode, "sentences": sentences, "translate": translate}
+    return others[work](what, kind)
 
 
 def first(name, kind, ids):

@@ -48,7 +48,7 @@ def make(line, kind, variant):
 
     work, name = line.split("/")
     rows, fresh = (16, 128) if work == "decode" else (512, 1)
-    model, context = opened(name, kind, 1024)
+    model, context = opened(name, variant or kind, 1024)
     vocab = lib.llama_vocab_n_tokens(lib.llama_model_get_vocab(model))
     prompt = (lib.llama_token * rows)(*[7 + 31 * i % 20000 for i in range(rows)])
     one = (lib.llama_token * 1)()

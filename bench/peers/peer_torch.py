@@ -1,6 +1,7 @@
 """PyTorch: products, attention, encoders, decoders, translation by transformers.
 
-Variants: "packed" (oneDNN with packed weights), "compiled" (torch.compile with frozen weights), ""
+Variants: "packed" (oneDNN with packed weights; what goes in is of the type), "dynamic" (the same
+for int8, but float32 goes in and is rounded), "compiled" (torch.compile with frozen weights), ""
 (eager). The LD_PRELOAD that unlocks MKL is set by who starts this.
 SPDX-License-Identifier: MIT
 """
@@ -12,7 +13,6 @@ import torch
 
 TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 HEADS, WIDTH = 8, 64
-LENGTH = 25
 
 
 def begin(threads):
@@ -20,8 +20,40 @@ def begin(threads):
     torch.manual_seed(0)
 
 
+def ready(line):
+    models.imported(line)
+
+
+def int8_product(m, n, k, variant):
+    """Weights with a scale for each column, rows with one for all, and float32 out."""
+    w, scales = torch.randint(-128, 128, (n, k), dtype=torch.int8), torch.full((n,), 0.01)
+    zeros = torch.zeros(n, dtype=torch.int64)
+    if variant == "dynamic":
+        torch.backends.quantized.engine = "onednn"
+        whole = torch._make_per_channel_quantized_tensor(w, scales.double(), zeros, 0)
+        packed = torch.ops.quantized.linear_prepack(whole, None)
+        x = torch.randn(m, k)
+
+        def rounding():
+            torch.ops.quantized.linear_dynamic(x, packed)
+
+        return rounding
+    x = torch.randint(0, 256, (m, k), dtype=torch.uint8)
+    packed = torch.ops.onednn.qlinear_prepack(w, [m, k])
+    one_x, one_y = (torch.tensor(0.02), torch.tensor(128)), (1.0, 0)
+
+    def run():
+        torch.ops.onednn.qlinear_pointwise(
+            x, *one_x, packed, scales, zeros, None, *one_y, torch.float32, "none", [], ""
+        )
+
+    return run
+
+
 def product(shape, kind, variant):
     m, n, k = map(int, shape.split("x"))
+    if kind == "int8":
+        return int8_product(m, n, k, variant)
     x, w = torch.randn(m, k, dtype=TYPES[kind]), torch.randn(n, k, dtype=TYPES[kind])
     if variant == "packed":
         w = torch.ops.mkldnn._reorder_linear_weight(w, m)
@@ -87,12 +119,31 @@ def prefill(name, kind):
     return run
 
 
-def encode(what, kind, variant):
-    name, shape = what.split("/")
-    batch, rows = map(int, shape.split("x"))
+def encoder(name, kind):
     model = opened(name, "f32" if kind == "int8" else kind, "AutoModel")
     if kind == "int8":
         model = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, dtype=torch.qint8)
+    return model
+
+
+def sentences(what, kind):
+    name, count = models.sizes(what)
+    model, batches = encoder(name, kind), []
+    for lengths in models.batches(count):
+        mask = torch.arange(lengths[0])[None, :] < torch.tensor(lengths)[:, None]
+        batches.append((torch.randint(0, 30000, mask.shape), mask.long()))
+
+    @torch.inference_mode()
+    def run():
+        for ids, mask in batches:
+            model(ids, attention_mask=mask)
+
+    return run
+
+
+def encode(what, kind, variant):
+    name, batch, rows = models.sizes(what)
+    model = encoder(name, kind)
     if variant == "compiled":
         from torch._inductor import config
 
@@ -108,10 +159,9 @@ def encode(what, kind, variant):
 
 
 def translate(what, kind):
-    name, shape = what.split("/")
-    batch, beams = map(int, shape.split("x"))
+    name, batch, beams, count = models.translation(what)
     model = opened(name, kind, "AutoModelForSeq2SeqLM")
-    ids = torch.randint(10, 30000, (models.sentences(batch), LENGTH))
+    ids = torch.randint(10, 30000, (count, models.LENGTH))
 
     @torch.inference_mode()
     def run():
@@ -120,8 +170,8 @@ def translate(what, kind):
                 part,
                 attention_mask=torch.ones_like(part),
                 num_beams=beams,
-                min_new_tokens=LENGTH,
-                max_new_tokens=LENGTH,
+                min_new_tokens=models.LENGTH,
+                max_new_tokens=models.LENGTH,
                 do_sample=False,
             )
 
@@ -135,7 +185,11 @@ def make(line, kind, variant):
     if work == "encode":
         return encode(what, kind, variant)
     others = {
-        "attention": attention, "decode": decode, "prefill": prefill, "translate": translate
+        "attention": attention,
+        "decode": decode,
+        "prefill": prefill,
+        "sentences": sentences,
+        "translate": translate,
     }
     return others[work](what, kind)
 

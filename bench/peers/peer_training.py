@@ -14,6 +14,12 @@ def begin(threads):
     torch.manual_seed(0)
 
 
+def ready(line):
+    import torch._dynamo  # noqa: F401: optimizers import it too
+
+    models.imported(line)
+
+
 def decoder_loss(model, config, sequences, rows):
     ids = torch.randint(0, config.vocab_size, (sequences, rows))
     labels = torch.randint(0, config.vocab_size, (sequences * rows,))

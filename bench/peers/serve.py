@@ -3,7 +3,8 @@
   python serve.py PEER LINE TYPE THREADS
 
 Answers as `heed bench --serve` does: first a JSON object, then the seconds of each run. `base` is
-what the process took before the work was made.
+what the process took before the work was made, once its code was in: begin(), and ready() where a
+peer has it.
 SPDX-License-Identifier: MIT
 """
 
@@ -37,6 +38,8 @@ def main():
     module, _, variant = peer.partition(":")
     side = importlib.import_module("peer_" + module)
     side.begin(int(threads))
+    if hasattr(side, "ready"):
+        side.ready(line)
     base = resident()
     work = side.make(line, kind, variant)
     first = timed(work)

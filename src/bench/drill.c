@@ -1,4 +1,4 @@
-/* drill.c: one batch of random input through a whole model, forward, or a training step.
+/* drill.c: random input through a whole model: batches forward, or a training step of one.
  *
  * What is recorded is the family's own; what is trained is every weight with a gradient, as in
  * train/update.c, by the same optimizer.
@@ -24,6 +24,7 @@ struct heed_drill {
     heed_value loss;
     heed_optimizer *optimizer;
     int64_t *start;
+    int64_t batch_rows; /* with lengths: most rows of a run */
     int64_t labels, step;
     double last;
 };
@@ -39,19 +40,54 @@ static bool has(const heed_config *c, const char *space) {
            (c->kind == HEED_ENCODER) == (space[0] == 's'); /* "source", "target" */
 }
 
-/* Rows of a sequence; those of pictures are patches. */
+/* Rows of the longest sequence; those of pictures are patches. */
 static int64_t rows_of(const heed_drill *d, bool source) {
     const heed_config *c = heed_model_config(d->model);
     if (source && c->channels) {
         return (c->image[0] / c->patch[0]) * (c->image[1] / c->patch[1]);
     }
+    if (d->options.lengths) {
+        return d->options.lengths[0];
+    }
     return source ? d->options.source : d->options.target;
 }
 
-static bool fits(const heed_drill *d, heed_error *err) {
+/* Rows of a run at most. */
+static int64_t most_rows(const heed_drill *d, bool source) {
+    return d->options.lengths ? d->batch_rows : d->options.sequences * rows_of(d, source);
+}
+
+/* The lengths are lengths; how many rows a run has. */
+static bool take_lengths(heed_drill *d, heed_error *err) {
+    const heed_drill_options *o = &d->options;
+    int64_t all = 0;
+    if (!o->lengths) {
+        return true;
+    }
+    if (o->train || heed_model_config(d->model)->channels) {
+        return heed_fail(err, HEED_VALUE, "lengths are of texts, in a pass forward");
+    }
+    for (int64_t i = 0; i < o->sequences; i++) {
+        if (o->lengths[i] < 1 || (i && o->lengths[i] > o->lengths[i - 1])) {
+            return heed_fail(err, HEED_VALUE,
+                             "length %" PRId64 " of sequence %" PRId64
+                             ": longest first, none empty",
+                             o->lengths[i], i);
+        }
+        all += o->lengths[i];
+    }
+    int64_t asked = o->batch_rows > 0 && o->batch_rows < all ? o->batch_rows : all;
+    d->batch_rows = asked > o->lengths[0] ? asked : o->lengths[0];
+    return true;
+}
+
+static bool fits(heed_drill *d, heed_error *err) {
     const heed_config *c = heed_model_config(d->model);
     if (d->options.sequences < 1) {
         return heed_fail(err, HEED_VALUE, "sequences: %" PRId64, d->options.sequences);
+    }
+    if (!take_lengths(d, err)) {
+        return false;
     }
     for (int i = 0; i < 2; i++) {
         bool source = i == 0;
@@ -84,7 +120,7 @@ static bool make_plan(heed_drill *d, heed_error *err) {
         int64_t rows = rows_of(d, i == 0);
         if (has(heed_model_config(d->model), space)) {
             capacity[n++] = (heed_capacity){.space = space,
-                                            .rows = o->sequences * rows,
+                                            .rows = most_rows(d, i == 0),
                                             .sequences = o->sequences,
                                             .longest = rows};
         }
@@ -156,7 +192,7 @@ static void roll_pixels(const heed_drill *d, int64_t n) {
 
 static void roll(heed_drill *d) {
     const heed_config *c = heed_model_config(d->model);
-    int64_t n = d->options.sequences, source = n * rows_of(d, true), target = n * rows_of(d, false);
+    int64_t n = d->options.sequences, source = most_rows(d, true), target = most_rows(d, false);
     bool encoder = c->kind == HEED_ENCODER;
     roll_ids(d, "input_ids", c->kind == HEED_DECODER ? target : source,
              c->kind == HEED_ENCODER_DECODER ? c->source_vocab : c->vocab);
@@ -170,24 +206,28 @@ static void roll(heed_drill *d) {
     roll_ids(d, "labels", d->labels, tokens ? c->vocab : c->labels);
 }
 
-static bool cut(heed_drill *d, const char *space, int64_t rows, heed_error *err) {
-    for (int64_t i = 0; i <= d->options.sequences; i++) {
-        d->start[i] = i * rows;
-    }
+/* n sequences that begin where `start` says. */
+static bool cut(heed_drill *d, const char *space, int64_t n, heed_error *err) {
     return !has(heed_model_config(d->model), space) ||
-           heed_set_rows(d->session, space, d->options.sequences, d->start, NULL, err);
+           heed_set_rows(d->session, space, n, d->start, NULL, err);
+}
+
+static bool cut_evenly(heed_drill *d, bool source, heed_error *err) {
+    for (int64_t i = 0; i <= d->options.sequences; i++) {
+        d->start[i] = i * rows_of(d, source);
+    }
+    return cut(d, source ? "source" : "target", d->options.sequences, err);
 }
 
 static bool make_session(heed_drill *d, heed_error *err) {
     d->start = heed_alloc(heed_model_host(d->model), (size_t)d->options.sequences + 1,
                           sizeof *d->start, err);
     d->session = d->start ? heed_session_new(d->plan, err) : NULL;
-    if (!d->session || !cut(d, "source", rows_of(d, true), err) ||
-        !cut(d, "target", rows_of(d, false), err)) {
+    if (!d->session) {
         return false;
     }
     roll(d);
-    return true;
+    return d->options.lengths || (cut_evenly(d, true, err) && cut_evenly(d, false, err));
 }
 
 /* ---- The public face ---- */
@@ -219,7 +259,28 @@ void heed_drill_free(heed_drill *d) {
     heed_free(host, d);
 }
 
+/* As many of the next sequences at a time as there are rows for. */
+static bool run_batches(heed_drill *d, heed_error *err) {
+    const int64_t *length = d->options.lengths;
+    int64_t n;
+    for (int64_t at = 0; at < d->options.sequences; at += n) {
+        for (n = 0; at + n < d->options.sequences; n++) {
+            d->start[n + 1] = d->start[n] + length[at + n];
+            if (d->start[n + 1] > d->batch_rows) {
+                break;
+            }
+        }
+        if (!cut(d, "source", n, err) || !cut(d, "target", n, err) || !heed_run(d->session, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool heed_drill_run(heed_drill *d, heed_error *err) {
+    if (d->options.lengths) {
+        return run_batches(d, err);
+    }
     if (!d->options.train) {
         return heed_run(d->session, err);
     }

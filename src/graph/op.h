@@ -166,8 +166,6 @@ bool heed_weights_keep(heed_weights *w, const char *name, heed_type type, const 
                        heed_error *err);
 /* n numbers (whole blocks) of what is so kept, as those of the engine; what they are as floats. */
 void heed_widen(heed_type type, const void *kept, int64_t n, heed_number *out);
-/* How products with weights are computed from here on; as kept is the default. */
-void heed_weights_compute(heed_weights *w, heed_compute compute);
 const heed_host *heed_engine_host(const heed_engine *engine);
 heed_pool *heed_engine_pool(const heed_engine *engine);
 const heed_kernels *heed_engine_kernels(const heed_engine *engine);

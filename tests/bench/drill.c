@@ -102,6 +102,50 @@ static void test_forward_and_refusals(void **state) {
     heed_engine_free(engine);
 }
 
+/* Batches of at most nine rows: 7, then 5 and 3, then 2. */
+static void test_lengths(void **state) {
+    static const int64_t falling[] = {7, 5, 3, 2}, rising[] = {5, 7}, empty[] = {3, 0};
+    heed_drill_options o = {.sequences = 4, .seed = 4, .lengths = falling, .batch_rows = 9};
+    heed_error err = {0};
+    heed_engine *engine = heed_engine_new(NULL, 2, NULL, &err);
+    (void)state;
+    assert_true(once(engine, BERT, &o, &err) && once(engine, MARIAN, &o, &err));
+    o.batch_rows = 1; /* one sequence at a time, though it is longer */
+    assert_true(once(engine, BERT, &o, &err));
+    o.batch_rows = 0;
+    assert_true(once(engine, GPT2 "}", &o, &err));
+    expect_no_error(&err);
+    expect_refusal(engine, VIT, &o, HEED_VALUE, "lengths are of texts");
+    o.train = true;
+    expect_refusal(engine, GPT2 "}", &o, HEED_VALUE, "in a pass forward");
+    o = (heed_drill_options){.sequences = 2, .lengths = rising};
+    expect_refusal(engine, BERT, &o, HEED_VALUE, "length 7 of sequence 1");
+    o.lengths = empty;
+    expect_refusal(engine, BERT, &o, HEED_VALUE, "length 0 of sequence 1");
+    heed_engine_free(engine);
+}
+
+/* A batch takes as much memory as its rows, whatever all sequences have. */
+static void test_lengths_memory(void **state) {
+    static const int64_t lengths[] = {6, 6, 6, 6};
+    heed_drill_options o = {.sequences = 4, .lengths = lengths};
+    size_t values[2];
+    heed_error err = {0};
+    heed_engine *engine = heed_engine_new(NULL, 1, NULL, &err);
+    heed_model *model = heed_model_random(engine, BERT, strlen(BERT), 1, HEED_COMPUTE_KEPT, &err);
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        o.batch_rows = i ? 12 : 0;
+        heed_drill *d = heed_drill_new(model, &o, &err);
+        expect_no_error(&err);
+        values[i] = heed_drill_need(d).values;
+        heed_drill_free(d);
+    }
+    assert_true(values[1] < values[0] * 3 / 4);
+    heed_model_free(model);
+    heed_engine_free(engine);
+}
+
 typedef struct {
     const char *config;
     bool train;
@@ -145,6 +189,7 @@ static void test_ceiling(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_training), cmocka_unit_test(test_forward_and_refusals),
-        cmocka_unit_test(test_memory), cmocka_unit_test(test_ceiling)};
+        cmocka_unit_test(test_lengths),  cmocka_unit_test(test_lengths_memory),
+        cmocka_unit_test(test_memory),   cmocka_unit_test(test_ceiling)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

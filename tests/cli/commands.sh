@@ -261,6 +261,10 @@ holds 'a line' 'product/1x3072x768' "$(sed -n 4p bench.txt)"
 holds 'the same as JSON' '{"line": "ceiling", "isa": "' \
     "$("$heed" bench --only train/char-128 --seconds 0 --json)"
 expect 'the lines of a word' 2 "$("$heed" bench --list --only prefill --type f32 | grep -c .)"
+expect 'a line where a size grows' 'grow/batch/4 f32 ms' \
+    "$("$heed" bench --list --only grow/batch/4 | xargs)"
+holds 'what attention takes' '"kept": 7342096' \
+    "$(: | "$heed" bench --serve grow/attention-both/512 | sed 's/.*"memory"/"memory"/')"
 served=$(printf 'run\nrun\n' | "$heed" bench --serve train/char-128/12x64)
 holds 'what a run costs' '{"operations": ' "$(printf '%s\n' "$served" | sed -n 1p)"
 expect 'seconds, one for each request' 3 "$(printf '%s\n' "$served" | grep -c .)"
