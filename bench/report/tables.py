@@ -134,8 +134,9 @@ def attention(growth):
     for i, length in enumerate(lengths):
         cells = [f"{length:,}"]
         for column in columns:
-            cells.append(number(column[i]))
-            cells.append(f"{column[i] / column[i - 1]:.2f}" if i else "")
+            there = i < len(column)  # the longest may not have been run both ways
+            cells.append(number(column[i]) if there else "")
+            cells.append(f"{column[i] / column[i - 1]:.2f}" if there and i else "")
         rows.append(cells)
     times = ">times the one before"
     head = [">length", ">forward, ms", times, ">MiB", times, ">and backward, ms", times, ">MiB"]
