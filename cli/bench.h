@@ -50,6 +50,7 @@ typedef struct {
     const char *name, *config; /* config: the text of a config.json */
     int64_t width, heads, feed, vocab, encoders, decoders;
     bool gated;
+    int64_t shared; /* heads that share a head of keys; 0: none do */
 } bench_model;
 const bench_model *bench_model_called(const char *name);
 double bench_bytes(const char *type);      /* of a number of such weights */

@@ -94,6 +94,7 @@ const bench_line bench_lines[] = {
     DECODER("q8_0", "llama-110m"),
     DECODER("q4_0", "llama-110m"),
     DECODER("int8", "llama-110m"),
+    DECODER("q4_1", "smollm2-135m"),
     ENCODER("f32", "bert-base"),
     ENCODER("bf16", "bert-base"),
     ENCODER("int8", "bert-base"),

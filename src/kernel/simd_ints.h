@@ -236,15 +236,7 @@ KERNEL void int_gemm(const heed_int_gemm *g) {
 WORD float greatest_size(int64_t n, const float *x) {
     ints most = i_set(0);
     EACH(n, { most = i_greater(most, i_bits_of(v_abs(v_get(x + at, left)))); });
-    float lane[LANES], size = 0;
-    v_store(lane, v_of_bits(most));
-    for (int i = 0; i < LANES; i++) {
-        size = lane[i] > size || lane[i] != lane[i] ? lane[i] : size;
-        if (size != size) {
-            break;
-        }
-    }
-    return size;
+    return v_first(v_of_bits(i_set((uint32_t)i_greatest(most))));
 }
 
 /* `places` is a multiple of LANES. */
@@ -257,13 +249,7 @@ WORD int32_t put_numbers(int64_t n, const float *x, float times, int64_t places,
         i_put_bytes(q + at, z);
         sum = i_add(sum, z);
     }
-    float lane[LANES];
-    v_store(lane, v_of_ints(sum)); /* exact: below 2^24 up to 132,000 numbers a lane */
-    int32_t total = 0;
-    for (int i = 0; i < LANES; i++) {
-        total += (int32_t)lane[i];
-    }
-    return total;
+    return i_total(sum);
 }
 
 KERNEL void quantize(const heed_int_form *f, int64_t k, const float *x, const heed_int_rows *row) {

@@ -19,14 +19,14 @@
 
 #define PAIRS_NR (2 * LANES)
 enum { AHEAD_PAIRS = 12, AHEAD_ROWS = 3 }; /* of A, that are fetched while others are copied */
-enum { PAIRS_ROWS = 8, PAIRS_TILES = 7, PAIRS_HEIGHT = PAIRS_ROWS * PAIRS_TILES };
-enum { PAIRS_DEPTH = 128 }; /* pairs of a block */
+enum { PAIRS_ROWS = 8, PAIRS_TILES = 8, PAIRS_HEIGHT = PAIRS_ROWS * PAIRS_TILES };
+enum { PAIRS_DEPTH = 256 }; /* pairs of a block */
 
 typedef struct {
     int64_t pairs;
     const uint32_t *a;
     int64_t a_row, a_col;
-    const uint32_t *b;
+    const uint32_t *b, *soon; /* soon: what will be read as b next, to be fetched meanwhile */
     float *c;
     int64_t ldc;
     bool from_zero;
@@ -43,8 +43,9 @@ WORD void run_pairs(const int rows, const pairs_tile *t) {
     for (int i = 0; i < 2 * rows; i++) {
         sum[i] = t->from_zero ? v_zero() : v_load(t->c + i / 2 * t->ldc + i % 2 * LANES);
     }
-    const uint32_t *a = t->a, *b = t->b;
-    for (int64_t l = t->pairs; l > 0; l--, a += t->a_col, b += PAIRS_NR) {
+    const uint32_t *a = t->a, *b = t->b, *soon = t->soon;
+    for (int64_t l = t->pairs; l > 0; l--, a += t->a_col, b += PAIRS_NR, soon += PAIRS_NR) {
+        v_fetch((const float *)(const void *)soon);
         ints b0 = _mm512_loadu_si512(b), b1 = _mm512_loadu_si512(b + LANES);
         UNROLL
         for (int r = 0; r < rows; r++) {
@@ -210,6 +211,8 @@ KERNEL void pairs_by_panel(const pairs_block *k, int64_t p) {
                     .bias = g->bias && k->l0 + k->pairs == all ? g->bias + p * PAIRS_NR : NULL};
     for (int64_t n = 0; n < tiles; n++) {
         int64_t i = n * k->rows / tiles, rows = (n + 1) * k->rows / tiles - i;
+        bool last = n + 1 == tiles && (p + 1) * PAIRS_NR < g->n;
+        t.soon = t.b + (last ? all * PAIRS_NR : 0);
         t.a = k->a + i * k->a_row;
         t.c = g->c + (k->i0 + i) * g->ldc + p * PAIRS_NR;
         if ((p + 1) * PAIRS_NR <= g->n) {

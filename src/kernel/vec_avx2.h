@@ -289,6 +289,17 @@ WORD ints i_add(ints a, ints b) {
 WORD ints i_greater(ints a, ints b) { /* of each two */
     return _mm256_max_epi32(a, b);
 }
+/* The greatest of the lanes, and their sum. */
+WORD int32_t i_greatest(ints x) {
+    __m128i m = _mm_max_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+    m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0x4e));
+    return _mm_cvtsi128_si32(_mm_max_epi32(m, _mm_shuffle_epi32(m, 0xb1)));
+}
+WORD int32_t i_total(ints x) {
+    __m128i m = _mm_add_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+    m = _mm_add_epi32(m, _mm_shuffle_epi32(m, 0x4e));
+    return _mm_cvtsi128_si32(_mm_add_epi32(m, _mm_shuffle_epi32(m, 0xb1)));
+}
 WORD ints i_bits_of(vec x) {
     return _mm256_castps_si256(x);
 }

@@ -37,6 +37,13 @@ WORD ints i_bits_of(vec x) {
 WORD vec v_of_bits(ints x) {
     return (vec){vreinterpretq_f32_u32(x.low), vreinterpretq_f32_u32(x.high)};
 }
+/* The greatest of the lanes, none of which is below 0, and their sum. */
+WORD int32_t i_greatest(ints x) {
+    return (int32_t)vmaxvq_u32(vmaxq_u32(x.low, x.high));
+}
+WORD int32_t i_total(ints x) {
+    return (int32_t)vaddvq_u32(vaddq_u32(x.low, x.high));
+}
 WORD void i_put_bytes(int8_t *p, ints x) { /* each lies in -128 ... 127 */
     int16x4_t low = vmovn_s32(vreinterpretq_s32_u32(x.low)),
               high = vmovn_s32(vreinterpretq_s32_u32(x.high));

@@ -35,7 +35,12 @@ static int64_t panel_of(const heed_kernels *kernels, heed_panel_kind kind) {
     return kind == HEED_PANELS_PAIRS ? kernels->pairs_nr : kernels->nr;
 }
 
-/* Bytes that a number takes in a panel; HEED_DEPTH is even, so blocks of pairs are whole. */
+/* Rows of a block: as many bytes in either kind. */
+static int64_t depth_of(heed_panel_kind kind) {
+    return kind == HEED_PANELS_PAIRS ? 2 * HEED_DEPTH : HEED_DEPTH;
+}
+
+/* Bytes that a number takes in a panel; depth_of is even, so blocks of pairs are whole. */
 static int64_t number_bytes(heed_panel_kind kind) {
     return kind == HEED_PANELS_REAL ? (int64_t)sizeof(heed_real) : (int64_t)sizeof(uint16_t);
 }
@@ -57,8 +62,9 @@ static void pack_task(void *ctx, int64_t i) {
     const pack_job *j = ctx;
     const heed_packing *p = j->p;
     const heed_kernels *kernels = j->kernels;
-    int64_t row = i / j->groups * HEED_DEPTH, panel = i % j->groups * j->group;
-    int64_t depth = heed_min(HEED_DEPTH, p->k - row), end = heed_min(panel + j->group, j->panels);
+    int64_t most = depth_of(p->kind);
+    int64_t row = i / j->groups * most, panel = i % j->groups * j->group;
+    int64_t depth = heed_min(most, p->k - row), end = heed_min(panel + j->group, j->panels);
     void *to = (char *)p->packed + row * j->cols * number_bytes(p->kind);
     if (p->kind == HEED_PANELS_REAL) {
         kernels->pack(depth, p->n, (const heed_real *)p->b + row * p->b_row, p->b_row, p->b_col,
@@ -78,7 +84,7 @@ void heed_pack_run(const heed_work *w, const heed_packing *p) {
     j.cols = j.panels * nr;
     j.group = heed_max(1, COLS / nr);
     j.groups = heed_panels(j.panels, j.group);
-    int64_t tasks = heed_panels(p->k, HEED_DEPTH) * j.groups;
+    int64_t tasks = heed_panels(p->k, depth_of(p->kind)) * j.groups;
     heed_pool_run(p->k * p->n < SMALL ? NULL : w->pool, tasks, pack_task, &j);
 }
 
@@ -101,7 +107,7 @@ static void gemm_task(void *ctx, int64_t i) {
     part.c = g->c + row * g->ldc;
     int64_t depth = 0;
     do {
-        part.k = heed_min(HEED_DEPTH, g->k - depth);
+        part.k = heed_min(depth_of(g->kind), g->k - depth);
         part.a = g->a + row * g->a_row + depth * g->a_col;
         part.packed = (const char *)g->packed + depth * j->cols * number_bytes(g->kind);
         depth += part.k;
