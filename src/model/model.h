@@ -160,6 +160,9 @@ heed_model *heed_model_open_sketch(heed_engine *engine, const char *path, const 
 bool heed_model_fill(heed_model *m, heed_error *err);
 /* Takes the tokenizer over, also on failure: HEED_SHAPE where it has more ids than the model. */
 bool heed_model_take_tokenizer(heed_model *m, heed_tokenizer *tokenizer, heed_error *err);
+/* Patterns with spaces between: of the weights' names in the checkpoint, * for any part between
+ * dots. All other weights are frozen from here on. HEED_NAME for a pattern that no weight has. */
+bool heed_model_train_only(heed_model *m, const char *patterns, heed_error *err);
 /* A model with initial weights; `seed` decides them. Takes over the tokenizer as above. */
 heed_model *heed_model_new(heed_engine *engine, const heed_config *config,
                            heed_tokenizer *tokenizer, uint64_t seed, heed_error *err);
