@@ -21,7 +21,7 @@ static pcre2_code *compiled(const char *match, heed_error *err) {
     PCRE2_SIZE at;
     PCRE2_UCHAR why[WHY];
     pcre2_code *made = pcre2_compile((PCRE2_SPTR)match, PCRE2_ZERO_TERMINATED,
-                                     PCRE2_UTF | PCRE2_NO_UTF_CHECK, &code, &at, NULL);
+                                     PCRE2_UTF | PCRE2_UCP | PCRE2_NO_UTF_CHECK, &code, &at, NULL);
     if (made)
         return made;
     pcre2_get_error_message(code, why, sizeof why);
