@@ -334,8 +334,8 @@ typedef struct {
     int64_t parameters, vocab;
     int64_t pairs, source_tokens, target_tokens; /* of one pass over the training pairs */
     int64_t documents; /* of a language model: texts, whose tokens are target_tokens */
-    int64_t updates, updates_an_epoch, done;     /* all, and those of the resumed checkpoint */
-    double start_loss;                           /* what a model that knows nothing has: ln vocab */
+    int64_t updates, updates_an_epoch, done; /* all, and those of the resumed checkpoint */
+    double start_loss;                       /* what a model that knows nothing has: ln vocab */
     heed_need need;
     double seconds; /* forecast for what is left, from one batch */
 } heed_training_outlook;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Samples poems from a model of recipes/tang-poems.yaml, and counts those that have its form: four
-lines of five characters each, or of seven, each line but the last with its mark behind it.
+lines of five characters each, or of seven, with marks between them.
 
   python bench/quality/count_poems.py out/tang-poems [--heed build/release/heed] [--samples 200]
       [--temperature 1.0] [--seed 1] [--show 5]
 
-Tokens are drawn here, from the logits of `heed trace`, all samples at once. Prints the share of each
-form; the exit status is 1 where less than --least of all samples have the form.
+Tokens are drawn here, from the logits of `heed trace`, all samples at once. Prints the share of
+samples with the form; the exit status is 1 where it is less than --least.
 Needs: bench/requirements.txt
 SPDX-License-Identifier: MIT
 """

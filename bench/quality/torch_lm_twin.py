@@ -240,8 +240,8 @@ def main():
                   for part in (text[:cut], text[cut:]))
     model = Model(recipe["model"], tokenizer.get_vocab_size(), recipe["model"]["max_positions"])
     model.begin(args.start)
-    log(parameters=sum(p.numel() for p in model.parameters()), tokens=len(ids), torch=torch.__version__,
-        threads=torch.get_num_threads(), compiled=args.compile)
+    log(parameters=sum(p.numel() for p in model.parameters()), tokens=len(ids),
+        torch=torch.__version__, threads=torch.get_num_threads(), compiled=args.compile)
     train(model, ids, valid, r, log, args.compile)
 
 

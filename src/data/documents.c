@@ -172,8 +172,7 @@ static bool read_all(heed_documents *d, const heed_documents_opts *o, heed_error
     if (o->match && *o->match && !heed_documents_match(d, o->match, err))
         return false;
     return d->n || heed_fail(err, HEED_VALUE,
-                             "the expression matches in none of the %" PRId64
-                             " documents of '%s'",
+                             "the expression matches in none of the %" PRId64 " documents of '%s'",
                              d->unmatched, o->path);
 }
 

@@ -30,6 +30,20 @@ static pcre2_code *compiled(const char *match, heed_error *err) {
     return NULL;
 }
 
+/* The first place of a character at `at` or behind it. */
+static size_t on_a_character(heed_line text, size_t at) {
+    while (at < text.n && ((unsigned char)text.s[at] & 0xc0) == 0x80)
+        at++;
+    return at;
+}
+
+static bool refuse_match(int code, size_t at, heed_error *err) {
+    PCRE2_UCHAR why[WHY];
+    pcre2_get_error_message(code, why, sizeof why);
+    return heed_fail(err, HEED_VALUE, "the expression fails at byte %zu of a document: %s", at,
+                     (const char *)why);
+}
+
 /* Every match in a text that is not empty, in order; *none: there was none. */
 static bool add_matches(heed_documents *d, heed_line text, const pcre2_code *code,
                         pcre2_match_data *found, bool *none, heed_error *err) {
@@ -38,20 +52,14 @@ static bool add_matches(heed_documents *d, heed_line text, const pcre2_code *cod
         int n = pcre2_match(code, (PCRE2_SPTR)text.s, text.n, at, PCRE2_NO_UTF_CHECK, found, NULL);
         if (n == PCRE2_ERROR_NOMATCH)
             return true;
-        PCRE2_UCHAR why[WHY];
-        if (n < 0) {
-            pcre2_get_error_message(n, why, sizeof why);
-            return heed_fail(err, HEED_VALUE, "the expression fails at byte %zu of a document: %s",
-                             at, (const char *)why);
-        }
+        if (n < 0)
+            return refuse_match(n, at, err);
         const PCRE2_SIZE *span = pcre2_get_ovector_pointer(found);
         heed_line one = {text.s + span[0], span[1] > span[0] ? span[1] - span[0] : 0};
         if (one.n && !heed_documents_add(d, one, err))
             return false;
         *none = *none && !one.n;
-        at = span[1] > at ? span[1] : at + 1;
-        while (at < text.n && ((unsigned char)text.s[at] & 0xc0) == 0x80)
-            at++;
+        at = on_a_character(text, span[1] > at ? span[1] : at + 1);
     }
     return true;
 }

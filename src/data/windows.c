@@ -162,8 +162,8 @@ static int64_t put(heed_windows *w, int64_t place, int64_t row, sequence s) {
 
 static int64_t put_random(heed_windows *w) {
     heed_random dice = {.seed = w->opts.seed,
-                        .stream = heed_hash("windows", 7) +
-                                  (uint64_t)(w->epoch * w->count + w->index)};
+                        .stream =
+                            heed_hash("windows", 7) + (uint64_t)(w->epoch * w->count + w->index)};
     uint64_t places = (uint64_t)(w->report.rows - w->opts.context + 1);
     int64_t row = 0;
     for (int64_t i = 0; i < w->most; i++) {

@@ -1,4 +1,4 @@
-/* windows.h: token ids of texts become batches of ragged rows for a language model, without padding.
+/* windows.h: token ids of texts become batches of ragged rows for a language model, unpadded.
  *
  * Apart: each text is cut into sequences of at most `context` rows, row i of which predicts id
  * i + 1 of the text; sequences are shuffled each epoch, and a batch takes them one behind the other

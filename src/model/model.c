@@ -89,7 +89,8 @@ heed_model *heed_model_sketch(heed_engine *engine, const heed_config *config,
     m->family = heed_family_called(config->family);
     if (!m->family)
         heed_fail(err, HEED_NAME, "there is no family '%s'", config->family);
-    else if (ids_in_vocab(config, err) && heed_model_tokenizer_fits(m, err) && heed_model_declare(m, err))
+    else if (ids_in_vocab(config, err) && heed_model_tokenizer_fits(m, err) &&
+             heed_model_declare(m, err))
         return m;
     heed_model_free(m);
     return NULL;

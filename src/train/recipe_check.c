@@ -92,8 +92,8 @@ static bool check_model(const checking *c) {
         m->norm_position = HEED_RECIPE_PRE;
     }
     return heed_recipe_multiple(c, "width", &m->width, "heads", &m->heads) &&
-           heed_recipe_multiple(c, "heads", &m->heads, "kv_heads", &m->kv_heads) && heed_recipe_even(c) &&
-           check_family(c);
+           heed_recipe_multiple(c, "heads", &m->heads, "kv_heads", &m->kv_heads) &&
+           heed_recipe_even(c) && check_family(c);
 }
 
 static bool check_tokenizer(const checking *c) {

@@ -18,8 +18,7 @@ static const char *const FAMILY[] = {[HEED_RECIPE_AUTO] = "auto",
                                      [HEED_RECIPE_GPT2] = "gpt2",
                                      [HEED_RECIPE_LLAMA] = "llama",
                                      NULL};
-static const char *const TASK[] = {
-    [HEED_RECIPE_PAIRS] = "pairs", [HEED_RECIPE_LM] = "lm", NULL};
+static const char *const TASK[] = {[HEED_RECIPE_PAIRS] = "pairs", [HEED_RECIPE_LM] = "lm", NULL};
 static const char *const NORM[] = {
     [HEED_RECIPE_LAYERNORM] = "layernorm", [HEED_RECIPE_RMSNORM] = "rmsnorm", NULL};
 static const char *const NORM_POSITION[] = {
@@ -28,12 +27,9 @@ static const char *const TIE[] = {[HEED_RECIPE_TIE_ALL] = "all",
                                   [HEED_RECIPE_TIE_OUTPUT] = "output",
                                   [HEED_RECIPE_TIE_NONE] = "none",
                                   NULL};
-static const char *const TOKENIZER[] = {[HEED_RECIPE_BPE] = "bpe",
-                                        [HEED_RECIPE_UNIGRAM] = "unigram",
-                                        [HEED_RECIPE_CHAR] = "char",
-                                        [HEED_RECIPE_FILE] = "file",
-                                        [HEED_RECIPE_OF_MODEL] = "model",
-                                        NULL};
+static const char *const TOKENIZER[] = {
+    [HEED_RECIPE_BPE] = "bpe",   [HEED_RECIPE_UNIGRAM] = "unigram", [HEED_RECIPE_CHAR] = "char",
+    [HEED_RECIPE_FILE] = "file", [HEED_RECIPE_OF_MODEL] = "model",  NULL};
 static const char *const NORMALIZATION[] = {
     [HEED_RECIPE_NFKC] = "nfkc", [HEED_RECIPE_RAW] = "none", NULL};
 static const char *const ON_LONG[] = {[HEED_RECIPE_DROP] = "drop", [HEED_RECIPE_CUT] = "cut", NULL};

@@ -46,11 +46,9 @@ static bool refuse_keys(const checking *c, const char *const *list, const char *
 }
 
 bool heed_recipe_check_pairs(const checking *c) {
-    static const char *const of_text[] = {"model.from",         "model.layers",
-                                          "data.text",          "data.valid_text",
-                                          "data.text_column",   "data.document",
-                                          "data.match",         "data.join",
-                                          "train.sample_every", NULL};
+    static const char *const of_text[] = {
+        "model.from",    "model.layers", "data.text", "data.valid_text",    "data.text_column",
+        "data.document", "data.match",   "data.join", "train.sample_every", NULL};
     const heed_recipe *r = c->r;
     if (!refuse_keys(c, of_text, "is for model.task lm, which is pairs here")) {
         return false;
@@ -72,24 +70,13 @@ bool heed_recipe_check_pairs(const checking *c) {
 }
 
 static bool check_others(const checking *c) {
-    static const char *const of_pairs[] = {"model.encoder_layers",
-                                           "model.decoder_layers",
-                                           "model.scale_embedding",
-                                           "data.train_source",
-                                           "data.train_target",
-                                           "data.valid_source",
-                                           "data.valid_target",
-                                           "data.test_source",
-                                           "data.test_target",
-                                           "data.train",
-                                           "data.valid",
-                                           "data.test",
-                                           "data.split_test",
-                                           "data.max_source",
-                                           "data.max_target",
-                                           "data.on_long",
-                                           "train.metric",
-                                           NULL};
+    static const char *const of_pairs[] = {
+        "model.encoder_layers", "model.decoder_layers", "model.scale_embedding",
+        "data.train_source",    "data.train_target",    "data.valid_source",
+        "data.valid_target",    "data.test_source",     "data.test_target",
+        "data.train",           "data.valid",           "data.test",
+        "data.split_test",      "data.max_source",      "data.max_target",
+        "data.on_long",         "train.metric",         NULL};
     return refuse_keys(c, of_pairs, "is for model.task pairs, which is lm here");
 }
 
@@ -102,8 +89,8 @@ typedef struct {
     bool gated, dropout;
 } shape;
 
-static const shape GPT2 = {"gpt2", HEED_RECIPE_LAYERNORM, HEED_POSITIONS_LEARNED,
-                           HEED_ACT_GELU_TANH, false, true};
+static const shape GPT2 = {
+    "gpt2", HEED_RECIPE_LAYERNORM, HEED_POSITIONS_LEARNED, HEED_ACT_GELU_TANH, false, true};
 static const shape LLAMA = {"llama", HEED_RECIPE_RMSNORM, HEED_POSITIONS_ROPE, HEED_ACT_SILU, true,
                             false};
 
@@ -123,8 +110,8 @@ static bool follow(const checking *c, const shape *s, int *field, int wanted, co
 }
 
 static bool follow_shape(const checking *c, const shape *s) {
-    static const char *const norms[] = {[HEED_RECIPE_LAYERNORM] = "layernorm",
-                                        [HEED_RECIPE_RMSNORM] = "rmsnorm"};
+    static const char *const norms[] = {
+        [HEED_RECIPE_LAYERNORM] = "layernorm", [HEED_RECIPE_RMSNORM] = "rmsnorm"};
     static const char *const places[] = {[HEED_RECIPE_POST] = "post", [HEED_RECIPE_PRE] = "pre"};
     heed_recipe_model *m = &c->r->model;
     if (!follow(c, s, &m->norm, s->norm, "norm", norms) ||
@@ -151,9 +138,9 @@ static bool check_dropout(const checking *c, const shape *s) {
     if (!s->dropout && !is_set(c, &m->dropout)) {
         m->dropout = 0.0;
     }
-    const double *bad = !s->dropout && m->dropout > 0.0   ? &m->dropout
-                        : m->activation_dropout > 0.0     ? &m->activation_dropout
-                                                          : NULL;
+    const double *bad = !s->dropout && m->dropout > 0.0 ? &m->dropout
+                        : m->activation_dropout > 0.0   ? &m->activation_dropout
+                                                        : NULL;
     if (!bad) {
         return true;
     }
@@ -212,12 +199,23 @@ static bool check_new_model(const checking *c) {
 }
 
 static bool check_model(const checking *c) {
-    static const char *const of_new[] = {
-        "model.family",        "model.width",   "model.heads",     "model.kv_heads",
-        "model.feed_forward",  "model.layers",  "model.activation", "model.gated",
-        "model.norm",          "model.norm_position", "model.positions", "model.dropout",
-        "model.attention_dropout", "model.activation_dropout", "model.tie",
-        "model.max_positions", NULL};
+    static const char *const of_new[] = {"model.family",
+                                         "model.width",
+                                         "model.heads",
+                                         "model.kv_heads",
+                                         "model.feed_forward",
+                                         "model.layers",
+                                         "model.activation",
+                                         "model.gated",
+                                         "model.norm",
+                                         "model.norm_position",
+                                         "model.positions",
+                                         "model.dropout",
+                                         "model.attention_dropout",
+                                         "model.activation_dropout",
+                                         "model.tie",
+                                         "model.max_positions",
+                                         NULL};
     const heed_recipe_model *m = &c->r->model;
     if (!*m->from) {
         return check_new_model(c);
@@ -235,7 +233,7 @@ static bool check_model(const checking *c) {
 /* ---- The tokenizer ---- */
 
 /* A language model says the text as it is: no letter is changed unless that is asked for. */
-static bool check_tokenizer(const checking *c) {
+static void fill_tokenizer(const checking *c) {
     heed_recipe_text *t = &c->r->tokenizer;
     bool from = *c->r->model.from;
     if (!is_set(c, &t->type)) {
@@ -250,6 +248,12 @@ static bool check_tokenizer(const checking *c) {
     if (!is_set(c, &t->coverage) && t->type == HEED_RECIPE_CHAR) {
         t->coverage = 1.0;
     }
+}
+
+static bool check_tokenizer(const checking *c) {
+    const heed_recipe_text *t = &c->r->tokenizer;
+    bool from = *c->r->model.from;
+    fill_tokenizer(c);
     if (t->type == HEED_RECIPE_OF_MODEL && !from) {
         heed_fail(c->err, HEED_VALUE, "tokenizer.type model is for model.from, which is not set");
         return heed_recipe_blame(c, &t->type, NULL);
@@ -304,8 +308,9 @@ static bool check_data(const checking *c) {
         return heed_recipe_blame(c, &d->document, &d->text_column);
     }
     if (c->r->train.early_stop > 0 && !*d->valid_text && d->split_valid <= 0.0) {
-        heed_fail(c->err, HEED_VALUE,
-                  "train.early_stop needs validation data: set data.valid_text or data.split_valid");
+        heed_fail(
+            c->err, HEED_VALUE,
+            "train.early_stop needs validation data: set data.valid_text or data.split_valid");
         return heed_recipe_blame(c, &c->r->train.early_stop, NULL);
     }
     return check_split(c);

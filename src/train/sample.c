@@ -84,11 +84,11 @@ bool heed_sample(heed_model *model, const heed_recipe *recipe, const volatile bo
                  heed_buf *out, heed_error *err) {
     sampling s = {.id = NULL};
     heed_generation g;
-    bool ok = begin(&s, model, recipe, false, cancel, err) &&
-              heed_generate(s.generator, s.id, (int64_t)s.tokens.n, &g, err) &&
-              decode(&s, model, &g, out, err) &&
-              (heed_buf_add(out, "", 1) ||
-               heed_fail(err, HEED_NOMEM, "out of memory for a sample"));
+    bool ok =
+        begin(&s, model, recipe, false, cancel, err) &&
+        heed_generate(s.generator, s.id, (int64_t)s.tokens.n, &g, err) &&
+        decode(&s, model, &g, out, err) &&
+        (heed_buf_add(out, "", 1) || heed_fail(err, HEED_NOMEM, "out of memory for a sample"));
     done(&s);
     return ok;
 }

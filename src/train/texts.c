@@ -98,8 +98,7 @@ typedef struct {
 static bool next_line(void *ctx, const char **line, size_t *n, heed_error *err) {
     reader *r = ctx;
     (void)err;
-    while (r->next < r->d->n &&
-           (r->d->item[r->next].held || r->at >= r->d->item[r->next].text.n)) {
+    while (r->next < r->d->n && (r->d->item[r->next].held || r->at >= r->d->item[r->next].text.n)) {
         r->next++;
         r->at = 0;
     }
@@ -185,15 +184,12 @@ static bool encode_part(encoder *e, const heed_documents *d, bool held, heed_id_
 
 bool heed_texts_encode(heed_text_corpus *c, const heed_tokenizer *tokenizer, bool join, int32_t bos,
                        int32_t eos, heed_error *err) {
-    encoder e = {.tokenizer = tokenizer,
-                 .tokens = {.host = c->host},
-                 .join = join,
-                 .bos = bos,
-                 .eos = eos};
+    encoder e = {
+        .tokenizer = tokenizer, .tokens = {.host = c->host}, .join = join, .bos = bos, .eos = eos};
     bool own = !c->held.n;
-    bool ok = encode_part(&e, &c->text, false, &c->train, err) &&
-              (!c->valid_documents ||
-               encode_part(&e, own ? &c->text : &c->held, own, &c->valid, err));
+    bool ok =
+        encode_part(&e, &c->text, false, &c->train, err) &&
+        (!c->valid_documents || encode_part(&e, own ? &c->text : &c->held, own, &c->valid, err));
     heed_free(c->host, e.id);
     heed_tokens_free(&e.tokens);
     heed_documents_free(&c->text);

@@ -47,8 +47,7 @@ static void begin_as_gpt2(heed_model *model) {
         bool last =
             heed_ends_in(e->name, ".self.out.weight") || heed_ends_in(e->name, ".feed.down.weight");
         if (!e->vector) {
-            e->init =
-                (heed_init){HEED_INIT_NORMAL, last ? DEVIATION / sqrt(blocks) : DEVIATION};
+            e->init = (heed_init){HEED_INIT_NORMAL, last ? DEVIATION / sqrt(blocks) : DEVIATION};
         }
     }
 }

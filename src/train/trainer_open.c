@@ -40,9 +40,9 @@ static bool read_recipe(heed_trainer *t, heed_error *err) {
 
 /* Keys that make it another training when they change. */
 static bool is_fixed(const heed_recipe_key *key) {
-    static const char *const names[] = {"seed",       "optimizer",       "batch_tokens",
-                                        "accumulate", "label_smoothing", "metric",
-                                        "context",    "only"};
+    static const char *const names[] = {
+        "seed",   "optimizer", "batch_tokens", "accumulate", "label_smoothing",
+        "metric", "context",   "only"};
     if (strcmp(key->section, "train") != 0) {
         return strcmp(key->section, "model") == 0 || strcmp(key->section, "tokenizer") == 0 ||
                strcmp(key->section, "data") == 0;
@@ -157,11 +157,10 @@ static bool make_updater(heed_trainer *t, bool plan_only, heed_error *err) {
     if (!t->updater || !heed_recipe_validates(t->recipe)) {
         return t->updater != NULL;
     }
-    t->validator =
-        t->feed.pairs
-            ? heed_validator_new(t->model, &t->corpus, t->recipe, t->options.cancel, plan_only, err)
-            : heed_validator_of_texts(t->model, &t->texts.valid, t->recipe, t->options.cancel,
-                                      plan_only, err);
+    t->validator = t->feed.pairs ? heed_validator_new(t->model, &t->corpus, t->recipe,
+                                                      t->options.cancel, plan_only, err)
+                                 : heed_validator_of_texts(t->model, &t->texts.valid, t->recipe,
+                                                           t->options.cancel, plan_only, err);
     return t->validator != NULL;
 }
 
@@ -319,21 +318,20 @@ heed_training_outlook heed_trainer_look(const heed_trainer *trainer) {
     if (allowed > 0.0 && (t->updates == 0 || allowed - t->state.seconds < seconds)) {
         seconds = allowed - t->state.seconds;
     }
-    return (heed_training_outlook){.folder = t->folder,
-                                   .family = heed_model_config(t->model)->family,
-                                   .parameters = heed_model_parameters(t->model),
-                                   .vocab = heed_model_config(t->model)->vocab,
-                                   .pairs =
-                                       t->feed.pairs ? heed_batches_report(t->feed.pairs).kept : 0,
-                                   .documents = t->texts.documents,
-                                   .source_tokens = t->corpus.source_tokens,
-                                   .target_tokens = t->feed.pairs
-                                                        ? t->corpus.target_tokens
-                                                        : heed_windows_report(t->feed.texts).rows,
-                                   .updates = t->updates,
-                                   .updates_an_epoch = t->an_epoch,
-                                   .done = t->done,
-                                   .start_loss = log((double)heed_model_config(t->model)->vocab),
-                                   .need = heed_trainer_need(t),
-                                   .seconds = seconds > 0.0 ? seconds : 0.0};
+    return (heed_training_outlook){
+        .folder = t->folder,
+        .family = heed_model_config(t->model)->family,
+        .parameters = heed_model_parameters(t->model),
+        .vocab = heed_model_config(t->model)->vocab,
+        .pairs = t->feed.pairs ? heed_batches_report(t->feed.pairs).kept : 0,
+        .documents = t->texts.documents,
+        .source_tokens = t->corpus.source_tokens,
+        .target_tokens =
+            t->feed.pairs ? t->corpus.target_tokens : heed_windows_report(t->feed.texts).rows,
+        .updates = t->updates,
+        .updates_an_epoch = t->an_epoch,
+        .done = t->done,
+        .start_loss = log((double)heed_model_config(t->model)->vocab),
+        .need = heed_trainer_need(t),
+        .seconds = seconds > 0.0 ? seconds : 0.0};
 }

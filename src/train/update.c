@@ -157,8 +157,8 @@ static void list_lines(const heed_batch *b, char *out, size_t size) {
     }
 }
 
-static bool refuse_batch(const heed_updater *u, const heed_batch *b, int64_t step,
-                         const char *what, heed_error *err) {
+static bool refuse_batch(const heed_updater *u, const heed_batch *b, int64_t step, const char *what,
+                         heed_error *err) {
     char lines[160];
     list_lines(b, lines, sizeof lines);
     return heed_fail(err, HEED_NONFINITE,
@@ -228,8 +228,8 @@ bool heed_updater_probe(heed_updater *u, int64_t step, heed_error *err) {
     heed_update_report thrown = {0};
     int64_t epoch, index;
     heed_feed_place(&u->feed, &epoch, &index);
-    return run_batch(u, heed_feed_next(&u->feed), step, (step - 1) * u->options.accumulate,
-                     &thrown, err) &&
+    return run_batch(u, heed_feed_next(&u->feed), step, (step - 1) * u->options.accumulate, &thrown,
+                     err) &&
            heed_feed_seek(&u->feed, epoch, index, err);
 }
 

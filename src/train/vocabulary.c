@@ -34,9 +34,11 @@ static heed_norm_kind norm_of(const heed_recipe_text *t) {
     return t->lowercase ? HEED_NORM_LOWER : HEED_NORM_NONE;
 }
 
-static void tell(const heed_recipe_text *t, const heed_tokenizer_stats *stats,
+static void tell(const heed_recipe *recipe, const heed_tokenizer_stats *stats,
                  const heed_notes *notes) {
-    if (stats->vocab_size < t->vocab) {
+    const heed_recipe_text *t = &recipe->tokenizer;
+    bool all = t->type == HEED_RECIPE_CHAR && recipe->model.task == HEED_RECIPE_LM; /* asked for */
+    if (!all && stats->vocab_size < t->vocab) {
         heed_note(notes, "the training text gives %d pieces, %" PRId64 " were asked for",
                   stats->vocab_size, t->vocab);
     }
@@ -67,7 +69,7 @@ heed_tokenizer *heed_recipe_learn_tokenizer(const heed_recipe *recipe, const hee
     options.coverage = t->coverage;
     heed_tokenizer *made = heed_tokenizer_train(host, &options, next, ctx, &stats, err);
     if (made) {
-        tell(t, &stats, notes);
+        tell(recipe, &stats, notes);
     } else {
         heed_error_at(err, "tokenizer");
     }

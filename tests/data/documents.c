@@ -108,8 +108,8 @@ static void a_hash_holds_out_equal_documents_together(void **state) {
     char text[8000] = "";
     for (int i = 0; i < 400; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "Text %d!\n", i % 200);
-    heed_documents d = read_all(
-        (heed_documents_opts){.path = put("a.txt", text), .cut = HEED_DOCUMENT_LINE});
+    heed_documents d =
+        read_all((heed_documents_opts){.path = put("a.txt", text), .cut = HEED_DOCUMENT_LINE});
     int64_t seen = -1;
     assert_true(heed_documents_split(&d, (heed_documents_hold){.share = 0.25}, &err));
     assert_true(held_of(&d) > 60 && held_of(&d) < 140);
@@ -128,8 +128,7 @@ static void a_hash_holds_out_equal_documents_together(void **state) {
 static void the_end_is_held_out(void **state) {
     (void)state;
     heed_error err = {0};
-    heed_documents_opts o = {.path = put("a.txt", "aaaa\nbbbb\ncccc\n"),
-                             .cut = HEED_DOCUMENT_LINE};
+    heed_documents_opts o = {.path = put("a.txt", "aaaa\nbbbb\ncccc\n"), .cut = HEED_DOCUMENT_LINE};
     heed_documents d = read_all(o);
     heed_documents_hold hold = {.share = 0.5, .end = true};
     assert_true(heed_documents_split(&d, hold, &err));

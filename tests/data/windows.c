@@ -116,7 +116,7 @@ static void a_batch_hangs_on_its_place_alone(void **state) {
     heed_id_texts_free(&texts);
 }
 
-/* Windows begin at every place from which a window and the id behind it fit, each about as often. */
+/* Windows begin at every place behind which a window and one id more fit, each about as often. */
 static void joined_windows_begin_anywhere(void **state) {
     (void)state;
     heed_id_texts texts = make_texts();

@@ -286,8 +286,9 @@ static void only_what_is_named_is_trained(void **state) {
     s = going_on("a", "c");
     set(&s, "train.only=transformer.h.*.attn.q_attn.weight");
     assert_null(opened(&s, HEED_START_NEW, 1, &what, &err));
-    expect_error(&err, HEED_NAME,
-                 "train.only: no weight of the model is called 'transformer.h.*.attn.q_attn.weight'");
+    expect_error(
+        &err, HEED_NAME,
+        "train.only: no weight of the model is called 'transformer.h.*.attn.q_attn.weight'");
 }
 
 /* ---- Refusals ---- */
