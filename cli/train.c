@@ -66,17 +66,18 @@ typedef struct {
 } teller;
 
 static void print_json(const heed_training_progress *p) {
-    static const char *const kinds[] = {"step", "valid", "saved", "done"};
+    static const char *const kinds[] = {"step", "valid", "saved", "done", "sample"};
+    bool measured = p->kind != HEED_TRAINING_SAVED && p->kind != HEED_TRAINING_SAMPLE;
     const struct {
         const char *name;
         double value;
         bool given;
     } numbers[] = {
-        {"loss", p->loss, p->kind != HEED_TRAINING_SAVED},
+        {"loss", p->loss, measured},
         {"lr", p->lr, p->kind == HEED_TRAINING_STEP},
         {"norm", p->norm, p->kind == HEED_TRAINING_STEP},
         {"tokens_per_second", p->tokens_per_second, p->kind == HEED_TRAINING_STEP},
-        {p->metric ? p->metric : "score", p->score, p->metric && p->kind != HEED_TRAINING_SAVED},
+        {p->metric ? p->metric : "score", p->score, p->metric && measured},
         {"seconds", p->seconds, true},
     };
     printf("{\"kind\": \"%s\", \"step\": %" PRId64 ", \"epoch\": %" PRId64, kinds[p->kind], p->step,
@@ -86,6 +87,10 @@ static void print_json(const heed_training_progress *p) {
             printf(", \"%s\": ", numbers[i].name);
             cli_print_number(stdout, numbers[i].value);
         }
+    }
+    if (p->text) {
+        printf(", \"text\": ");
+        cli_print_string(stdout, p->text, strlen(p->text));
     }
     printf("}\n");
     fflush(stdout);
@@ -128,6 +133,10 @@ static void on_progress(void *ctx, const heed_training_progress *p) {
         break;
     case HEED_TRAINING_SAVED:
         break;
+    case HEED_TRAINING_SAMPLE:
+        cli_end_progress(&t->shown);
+        fprintf(stderr, "update %" PRId64 " says: %s\n", p->step, p->text);
+        break;
     case HEED_TRAINING_VALID:
     case HEED_TRAINING_DONE:
         if (p->loss > 0) {
@@ -143,12 +152,24 @@ static void on_note(void *ctx, const char *line) {
     cli_warn("%s", line);
 }
 
-static void show_outlook(const heed_training_outlook *o) {
+static void show_data(const heed_training_outlook *o) {
+    if (o->documents > 0) {
+        fprintf(stderr,
+                "%" PRId64 " documents, %s tokens an epoch of %" PRId64
+                " updates, %.3g for each parameter\n",
+                o->documents, count(o->target_tokens).s, o->updates_an_epoch,
+                (double)o->target_tokens / (double)o->parameters);
+        return;
+    }
     fprintf(stderr,
-            "%s in '%s': %s parameters, %s tokens in the vocabulary\n"
             "%" PRId64 " pairs, %s source and %s target tokens an epoch of %" PRId64 " updates\n",
-            o->family, o->folder, count(o->parameters).s, count(o->vocab).s, o->pairs,
-            count(o->source_tokens).s, count(o->target_tokens).s, o->updates_an_epoch);
+            o->pairs, count(o->source_tokens).s, count(o->target_tokens).s, o->updates_an_epoch);
+}
+
+static void show_outlook(const heed_training_outlook *o) {
+    fprintf(stderr, "%s in '%s': %s parameters, %s tokens in the vocabulary\n", o->family,
+            o->folder, count(o->parameters).s, count(o->vocab).s);
+    show_data(o);
     if (o->done > 0) {
         fprintf(stderr, "resumed behind update %" PRId64 "\n", o->done);
     }
@@ -239,11 +260,12 @@ static const cli_option OPTIONS[] = {
 
 const cli_command cli_train = {
     .name = "train",
-    .summary = "trains a model on parallel text, as a recipe says",
+    .summary = "trains a model on parallel text, or on text, as a recipe says",
     .usage = "RECIPE [KEY=VALUE ...]",
     .examples = "  heed train recipes/zh-en.yaml\n"
                 "  heed train recipes/zh-en.yaml train.lr=3e-4 out.folder=out/other\n"
-                "  heed train recipes/zh-en.yaml --resume\n",
+                "  heed train recipes/zh-en.yaml --resume\n"
+                "  heed train model.from=smollm2.gguf data.text=notes.txt train.lr=1e-5\n",
     .notes =
         "KEY=VALUE wins over the recipe; all keys stand in docs/training.md. An interrupt saves\n"
         "a checkpoint and stops; a second one stops at once. The folder gets the model, the\n"

@@ -333,8 +333,9 @@ typedef struct {
     const char *folder, *family; /* live as long as the trainer */
     int64_t parameters, vocab;
     int64_t pairs, source_tokens, target_tokens; /* of one pass over the training pairs */
-    int64_t updates, updates_an_epoch, done;     /* all, and those of the resumed checkpoint */
-    double start_loss;                           /* what a model that knows nothing has: ln vocab */
+    int64_t documents; /* of a language model: texts, whose tokens are target_tokens */
+    int64_t updates, updates_an_epoch, done; /* all, and those of the resumed checkpoint */
+    double start_loss;                       /* what a model that knows nothing has: ln vocab */
     heed_need need;
     double seconds; /* forecast for what is left, from one batch */
 } heed_training_outlook;
@@ -343,7 +344,8 @@ typedef enum {
     HEED_TRAINING_STEP,  /* after each update: loss, lr, norm, tokens_per_second */
     HEED_TRAINING_VALID, /* after each validation: loss, score, best */
     HEED_TRAINING_SAVED, /* a checkpoint was written */
-    HEED_TRAINING_DONE   /* the model was written; loss and score as for VALID, where validated */
+    HEED_TRAINING_DONE,  /* the model was written; loss and score as for VALID, where validated */
+    HEED_TRAINING_SAMPLE /* a language model has continued train.sample_prompt: text */
 } heed_training_kind;
 
 typedef struct {
@@ -356,6 +358,7 @@ typedef struct {
     const char *metric; /* "bleu", "chrf", or NULL: score is not computed */
     double score;
     bool best;
+    const char *text; /* SAMPLE: prompt and answer, as the tokenizer decodes them */
 } heed_training_progress;
 
 typedef struct {

@@ -52,6 +52,17 @@ void heed_single_defaults(heed_config *c) {
     c->tie_output = true;
 }
 
+heed_config heed_config_of(const char *family) {
+    const heed_family *f = heed_family_called(family);
+    heed_config c = heed_config_base();
+    snprintf(c.family, sizeof c.family, "%s", f->type);
+    c.kind = f->kind;
+    c.head = f->architectures->head;
+    if (f->defaults)
+        f->defaults(&c);
+    return c;
+}
+
 static const heed_family *const families[] = {
 #define HEED_FAMILY(name) &heed_family_##name,
 #include "model/families.def"

@@ -42,6 +42,8 @@ heed_model *heed_model_without_weights(heed_engine *engine, heed_error *err);
 heed_model *heed_model_open_matched(heed_engine *engine, const char *path, heed_error *err);
 /* Lets the family declare its weights. */
 bool heed_model_declare(heed_model *m, heed_error *err);
+/* Have the tokenizers no more ids than the model? */
+bool heed_model_tokenizer_fits(const heed_model *m, heed_error *err);
 /* No dropout anywhere. */
 void heed_config_drop_nothing(heed_config *c);
 

@@ -72,7 +72,7 @@ static bool fits(const heed_tokenizer *t, int64_t vocab, heed_error *err) {
                      heed_vocab_size(t), vocab);
 }
 
-static bool tokenizer_fits(const heed_model *m, heed_error *err) {
+bool heed_model_tokenizer_fits(const heed_model *m, heed_error *err) {
     return fits(m->tokenizer, source_vocab(&m->config), err) &&
            fits(heed_model_target_tokenizer(m), m->config.vocab, err);
 }
@@ -89,7 +89,8 @@ heed_model *heed_model_sketch(heed_engine *engine, const heed_config *config,
     m->family = heed_family_called(config->family);
     if (!m->family)
         heed_fail(err, HEED_NAME, "there is no family '%s'", config->family);
-    else if (ids_in_vocab(config, err) && tokenizer_fits(m, err) && heed_model_declare(m, err))
+    else if (ids_in_vocab(config, err) && heed_model_tokenizer_fits(m, err) &&
+             heed_model_declare(m, err))
         return m;
     heed_model_free(m);
     return NULL;
@@ -120,7 +121,7 @@ heed_model *heed_model_random(heed_engine *engine, const char *config, size_t n,
 static heed_model *opened(heed_model *m, const char *path, bool numbers, heed_error *err) {
     if (m && heed_model_read(m, path, err) && heed_model_match(m, NULL, err) &&
         (!numbers || heed_model_take(m, err)) && ids_in_vocab(&m->config, err) &&
-        tokenizer_fits(m, err))
+        heed_model_tokenizer_fits(m, err))
         return m;
     if (m)
         heed_error_at(err, "cannot open '%s'", path);

@@ -120,6 +120,10 @@ typedef struct {
  * 0.1, Post-LN. */
 heed_config heed_config_base(void);
 
+/* What a key of a family's config.json stands for that is left out, with the head of its first
+ * class; the sizes are those of heed_config_base. `family` is one that there is. */
+heed_config heed_config_of(const char *family);
+
 /* Fills config->family: "marian" (Post-LN) or "pegasus" (Pre-LN) where they can express it, else
  * "heed"; `why` then says what stands in the way ("positions 'rope'"). Families other than "heed"
  * open in transformers. */
@@ -146,6 +150,19 @@ heed_model *heed_model_inspect(heed_engine *engine, const char *path, json_t *mi
  * until heed_weights_init. Takes over the tokenizer (also on failure; may be NULL). */
 heed_model *heed_model_sketch(heed_engine *engine, const heed_config *config,
                               heed_tokenizer *tokenizer, heed_error *err);
+/* A model to train on: as heed_model_sketch, with settings, tokenizer and names of what is at
+ * `path`; `folder`: where a GGUF file, or one of llama2.c, is first written as a folder of
+ * transformers', in whose order and names the weights then are; NULL: it is not, and the model is
+ * only to be planned with. heed_model_fill gives all weights their numbers, as floats of their
+ * own. */
+heed_model *heed_model_open_sketch(heed_engine *engine, const char *path, const char *folder,
+                                   heed_error *err);
+bool heed_model_fill(heed_model *m, heed_error *err);
+/* Takes the tokenizer over, also on failure: HEED_SHAPE where it has more ids than the model. */
+bool heed_model_take_tokenizer(heed_model *m, heed_tokenizer *tokenizer, heed_error *err);
+/* Patterns with spaces between: of the weights' names in the checkpoint, * for any part between
+ * dots. All other weights are frozen from here on. HEED_NAME for a pattern that no weight has. */
+bool heed_model_train_only(heed_model *m, const char *patterns, heed_error *err);
 /* A model with initial weights; `seed` decides them. Takes over the tokenizer as above. */
 heed_model *heed_model_new(heed_engine *engine, const heed_config *config,
                            heed_tokenizer *tokenizer, uint64_t seed, heed_error *err);

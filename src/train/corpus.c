@@ -46,6 +46,9 @@ static part_files valid_files(const heed_recipe_data *d) {
 
 bool heed_recipe_validates(const heed_recipe *recipe) {
     part_files f = valid_files(&recipe->data);
+    if (recipe->model.task == HEED_RECIPE_LM) {
+        return *recipe->data.valid_text || recipe->data.split_valid > 0.0;
+    }
     return *f.source || *f.both;
 }
 

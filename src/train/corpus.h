@@ -30,7 +30,7 @@ bool heed_corpus_read(heed_corpus *corpus, const heed_host *host, const heed_rec
                       const char *tokenizer, const heed_notes *notes, heed_error *err);
 void heed_corpus_free(heed_corpus *corpus);
 
-/* Does the recipe name validation pairs? */
+/* Does the recipe name validation pairs, or text? */
 bool heed_recipe_validates(const heed_recipe *recipe);
 
 /* How many pairs of `other` stand in `text`, compared without case, punctuation and space. */
@@ -40,6 +40,12 @@ bool heed_count_seen(const heed_host *host, const heed_parallel *text, const hee
 /* Learns the recipe's tokenizer from both sides of the pairs, or opens its file. */
 heed_tokenizer *heed_recipe_make_tokenizer(const heed_recipe *recipe, const heed_host *host,
                                            const heed_parallel *text, const heed_notes *notes,
+                                           heed_error *err);
+/* The same from other lines, with options that the recipe leaves open; and its file. */
+heed_tokenizer *heed_recipe_learn_tokenizer(const heed_recipe *recipe, const heed_host *host,
+                                            heed_tokenizer_options options, heed_next_line *next,
+                                            void *ctx, const heed_notes *notes, heed_error *err);
+heed_tokenizer *heed_recipe_open_tokenizer(const heed_recipe *recipe, const heed_host *host,
                                            heed_error *err);
 
 #endif

@@ -17,8 +17,11 @@ typedef enum {
     HEED_RECIPE_AUTO,
     HEED_RECIPE_MARIAN,
     HEED_RECIPE_PEGASUS,
-    HEED_RECIPE_HEED
+    HEED_RECIPE_HEED,
+    HEED_RECIPE_GPT2,
+    HEED_RECIPE_LLAMA
 } heed_recipe_family;
+typedef enum { HEED_RECIPE_PAIRS, HEED_RECIPE_LM } heed_recipe_task;
 typedef enum { HEED_RECIPE_LAYERNORM, HEED_RECIPE_RMSNORM } heed_recipe_norm;
 typedef enum { HEED_RECIPE_POST, HEED_RECIPE_PRE } heed_recipe_norm_position;
 typedef enum { HEED_RECIPE_TIE_ALL, HEED_RECIPE_TIE_OUTPUT, HEED_RECIPE_TIE_NONE } heed_recipe_tie;
@@ -26,11 +29,17 @@ typedef enum {
     HEED_RECIPE_BPE,
     HEED_RECIPE_UNIGRAM,
     HEED_RECIPE_CHAR,
-    HEED_RECIPE_FILE
+    HEED_RECIPE_FILE,
+    HEED_RECIPE_OF_MODEL
 } heed_recipe_tokenizer;
 typedef enum { HEED_RECIPE_NFKC, HEED_RECIPE_RAW } heed_recipe_normalization;
 typedef enum { HEED_RECIPE_DROP, HEED_RECIPE_CUT } heed_recipe_on_long;
-typedef enum { HEED_RECIPE_BY_TARGET, HEED_RECIPE_BY_SOURCE } heed_recipe_split_by;
+typedef enum {
+    HEED_RECIPE_BY_TARGET,
+    HEED_RECIPE_BY_SOURCE,
+    HEED_RECIPE_BY_DOCUMENT,
+    HEED_RECIPE_BY_END
+} heed_recipe_split_by;
 typedef enum { HEED_RECIPE_ADAM, HEED_RECIPE_ADAMW } heed_recipe_optimizer;
 typedef enum { HEED_RECIPE_F32, HEED_RECIPE_BF16 } heed_recipe_precision;
 typedef enum { HEED_RECIPE_BY_LOSS, HEED_RECIPE_BY_BLEU, HEED_RECIPE_BY_CHRF } heed_recipe_metric;
@@ -43,10 +52,12 @@ typedef enum {
 /* A text that is not set is "". The field's type decides how its key is read: int64_t a whole
  * number, double a number, bool true or false, int a choice, const char * a text. */
 typedef struct {
-    int family, norm, norm_position, tie; /* the enums above */
-    int activation;                       /* heed_act_kind */
-    int positions;                        /* heed_position_kind */
-    int64_t width, heads, kv_heads, feed_forward, encoder_layers, decoder_layers, max_positions;
+    int task, family, norm, norm_position, tie; /* the enums above */
+    int activation;                             /* heed_act_kind */
+    int positions;                              /* heed_position_kind */
+    const char *from;                           /* a model to go on from */
+    int64_t width, heads, kv_heads, feed_forward, encoder_layers, decoder_layers, layers,
+        max_positions;
     bool gated, scale_embedding;
     double dropout, attention_dropout, activation_dropout;
 } heed_recipe_model;
@@ -67,6 +78,9 @@ typedef struct {
     double split_valid, split_test; /* shares taken out of the training pairs */
     int split_by, on_long;
     int64_t max_source, max_target;
+    const char *text, *valid_text, *text_column, *match; /* of a language model */
+    int document;                                        /* heed_document_cut */
+    bool join;
 } heed_recipe_data;
 
 typedef struct {
@@ -75,11 +89,14 @@ typedef struct {
     double lr, beta1, beta2, eps, weight_decay, min_lr;
     int64_t warmup, epochs, steps;
     double minutes;
-    int64_t batch_tokens, accumulate;
+    int64_t batch_tokens, accumulate, context;
+    const char *only; /* patterns of the weights that are trained; "": all */
     double label_smoothing, clip;
     int64_t valid_every, save_every, keep_last, average_last, early_stop, log_every, threads;
     bool recompute;
     int metric, bleu_tokens; /* bleu_tokens: heed_bleu_tokens */
+    int64_t sample_every, sample_tokens;
+    const char *sample_prompt;
 } heed_recipe_train;
 
 typedef struct {
@@ -121,7 +138,8 @@ bool heed_recipe_set(heed_recipe *recipe, const char *argument, heed_error *err)
  * ...). */
 bool heed_recipe_finish(heed_recipe *recipe, heed_error *err);
 
-/* What the model floor needs to know; vocabulary and token ids are the tokenizer's to fill in. */
+/* What the model floor needs to know of a new model; vocabulary and token ids are the tokenizer's
+ * to fill in. */
 heed_config heed_recipe_config(const heed_recipe *recipe);
 
 /* The recipe as YAML with every key, which reads back to the same recipe; only_set leaves out the

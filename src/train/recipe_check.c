@@ -9,17 +9,20 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "train/recipe_value.h"
+#include "train/recipe_check.h"
 #include "train/schedule.h"
 
-typedef struct {
-    heed_recipe *r;
-    heed_error *err;
-} checking;
+typedef heed_recipe_checking checking;
 
-/* Ends a check that failed: puts in front who set the first of the two fields that was set at all.
- * */
 static bool blame(const checking *c, const void *field, const void *other) {
+    return heed_recipe_blame(c, field, other);
+}
+
+static bool is_set(const checking *c, const void *field) {
+    return heed_recipe_where(c->r, field) != NULL;
+}
+
+bool heed_recipe_blame(const checking *c, const void *field, const void *other) {
     const char *where = heed_recipe_where(c->r, field);
     if (!where && other) {
         where = heed_recipe_where(c->r, other);
@@ -30,12 +33,8 @@ static bool blame(const checking *c, const void *field, const void *other) {
     return false;
 }
 
-static bool is_set(const checking *c, const void *field) {
-    return heed_recipe_where(c->r, field) != NULL;
-}
-
-static bool check_multiple(const checking *c, const char *name, const int64_t *whole,
-                           const char *part_name, const int64_t *part) {
+bool heed_recipe_multiple(const checking *c, const char *name, const int64_t *whole,
+                          const char *part_name, const int64_t *part) {
     if (*whole % *part == 0) {
         return true;
     }
@@ -45,7 +44,7 @@ static bool check_multiple(const checking *c, const char *name, const int64_t *w
 }
 
 /* Pairs of columns turn together, so their number must be even. */
-static bool check_even(const checking *c) {
+bool heed_recipe_even(const checking *c) {
     const heed_recipe_model *m = &c->r->model;
     bool rotary =
         m->positions == HEED_POSITIONS_ROPE || m->positions == HEED_POSITIONS_ROPE_INTERLEAVED;
@@ -92,9 +91,9 @@ static bool check_model(const checking *c) {
     if (!is_set(c, &m->norm_position) && m->family == HEED_RECIPE_PEGASUS) {
         m->norm_position = HEED_RECIPE_PRE;
     }
-    return check_multiple(c, "width", &m->width, "heads", &m->heads) &&
-           check_multiple(c, "heads", &m->heads, "kv_heads", &m->kv_heads) && check_even(c) &&
-           check_family(c);
+    return heed_recipe_multiple(c, "width", &m->width, "heads", &m->heads) &&
+           heed_recipe_multiple(c, "heads", &m->heads, "kv_heads", &m->kv_heads) &&
+           heed_recipe_even(c) && check_family(c);
 }
 
 static bool check_tokenizer(const checking *c) {
@@ -293,9 +292,20 @@ static bool check_out(const checking *c) {
     return blame(c, &c->r->out.folder, NULL);
 }
 
+/* The last part of what holds for both tasks. */
+static bool check_rest(const checking *c) {
+    return check_schedule(c) && check_warmup(c) && check_average(c) && check_out(c);
+}
+
 bool heed_recipe_finish(heed_recipe *recipe, heed_error *err) {
     checking c = {.r = recipe, .err = err};
-    return check_model(&c) && check_tokenizer(&c) && check_data(&c) && check_lengths(&c) &&
-           check_schedule(&c) && check_warmup(&c) && check_validation(&c) && check_average(&c) &&
-           check_out(&c);
+    heed_recipe_model *m = &recipe->model;
+    if (!is_set(&c, &m->task) && (*recipe->data.text || *m->from)) {
+        m->task = HEED_RECIPE_LM;
+    }
+    if (m->task == HEED_RECIPE_LM) {
+        return heed_recipe_check_lm(&c) && check_rest(&c);
+    }
+    return heed_recipe_check_pairs(&c) && check_model(&c) && check_tokenizer(&c) &&
+           check_data(&c) && check_lengths(&c) && check_validation(&c) && check_rest(&c);
 }

@@ -24,6 +24,18 @@ static heed_stack stack_of(const heed_recipe_model *m, heed_stack stack, int64_t
     return stack;
 }
 
+/* A decoder of its family; what the family has fixed is heed_config_of's. */
+static heed_config decoder_of(const heed_recipe_model *m) {
+    heed_config c = heed_config_of(m->family == HEED_RECIPE_LLAMA ? "llama" : "gpt2");
+    heed_stack own = stack_of(m, c.decoder, m->layers);
+    own.pre_norm = c.decoder.pre_norm;
+    own.final_norm = c.decoder.final_norm;
+    c.decoder = own;
+    c.embed_dropout = m->family == HEED_RECIPE_GPT2 ? m->dropout : 0.0;
+    c.tie_output = m->tie != HEED_RECIPE_TIE_NONE;
+    return c;
+}
+
 heed_config heed_recipe_config(const heed_recipe *recipe) {
     static const char *const families[] = {[HEED_RECIPE_AUTO] = "heed",
                                            [HEED_RECIPE_MARIAN] = "marian",
@@ -31,6 +43,9 @@ heed_config heed_recipe_config(const heed_recipe *recipe) {
                                            [HEED_RECIPE_HEED] = "heed"};
     const heed_recipe_model *m = &recipe->model;
     const heed_recipe_translate *t = &recipe->translate;
+    if (m->task == HEED_RECIPE_LM) {
+        return decoder_of(m);
+    }
     heed_config c = heed_config_base();
     c.encoder = stack_of(m, c.encoder, m->encoder_layers);
     c.decoder = stack_of(m, c.decoder, m->decoder_layers);

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "data/bleu.h"
+#include "data/documents.h"
 #include "train/recipe.h"
 #include "train/schedule.h"
 
@@ -14,7 +15,10 @@ static const char *const FAMILY[] = {[HEED_RECIPE_AUTO] = "auto",
                                      [HEED_RECIPE_MARIAN] = "marian",
                                      [HEED_RECIPE_PEGASUS] = "pegasus",
                                      [HEED_RECIPE_HEED] = "heed",
+                                     [HEED_RECIPE_GPT2] = "gpt2",
+                                     [HEED_RECIPE_LLAMA] = "llama",
                                      NULL};
+static const char *const TASK[] = {[HEED_RECIPE_PAIRS] = "pairs", [HEED_RECIPE_LM] = "lm", NULL};
 static const char *const NORM[] = {
     [HEED_RECIPE_LAYERNORM] = "layernorm", [HEED_RECIPE_RMSNORM] = "rmsnorm", NULL};
 static const char *const NORM_POSITION[] = {
@@ -23,16 +27,21 @@ static const char *const TIE[] = {[HEED_RECIPE_TIE_ALL] = "all",
                                   [HEED_RECIPE_TIE_OUTPUT] = "output",
                                   [HEED_RECIPE_TIE_NONE] = "none",
                                   NULL};
-static const char *const TOKENIZER[] = {[HEED_RECIPE_BPE] = "bpe",
-                                        [HEED_RECIPE_UNIGRAM] = "unigram",
-                                        [HEED_RECIPE_CHAR] = "char",
-                                        [HEED_RECIPE_FILE] = "file",
-                                        NULL};
+static const char *const TOKENIZER[] = {
+    [HEED_RECIPE_BPE] = "bpe",   [HEED_RECIPE_UNIGRAM] = "unigram", [HEED_RECIPE_CHAR] = "char",
+    [HEED_RECIPE_FILE] = "file", [HEED_RECIPE_OF_MODEL] = "model",  NULL};
 static const char *const NORMALIZATION[] = {
     [HEED_RECIPE_NFKC] = "nfkc", [HEED_RECIPE_RAW] = "none", NULL};
 static const char *const ON_LONG[] = {[HEED_RECIPE_DROP] = "drop", [HEED_RECIPE_CUT] = "cut", NULL};
-static const char *const SPLIT_BY[] = {
-    [HEED_RECIPE_BY_TARGET] = "target", [HEED_RECIPE_BY_SOURCE] = "source", NULL};
+static const char *const SPLIT_BY[] = {[HEED_RECIPE_BY_TARGET] = "target",
+                                       [HEED_RECIPE_BY_SOURCE] = "source",
+                                       [HEED_RECIPE_BY_DOCUMENT] = "document",
+                                       [HEED_RECIPE_BY_END] = "end",
+                                       NULL};
+static const char *const DOCUMENT[] = {[HEED_DOCUMENT_FILE] = "file",
+                                       [HEED_DOCUMENT_LINE] = "line",
+                                       [HEED_DOCUMENT_BLANK] = "blank",
+                                       NULL};
 static const char *const OPTIMIZER[] = {
     [HEED_RECIPE_ADAM] = "adam", [HEED_RECIPE_ADAMW] = "adamw", NULL};
 static const char *const PRECISION[] = {
@@ -79,8 +88,14 @@ static const char *const BLEU_TOKENS[] = {
     { 0, 0, false, false }
 
 static const heed_recipe_key KEYS[] = {
+    CHOICE(model, task, "pairs", TASK,
+           "pairs: an encoder-decoder, from parallel text; lm: a decoder, from text; lm where "
+           "data.text or model.from is set"),
+    TEXT(model, from, "",
+         "lm: a model to go on from, a folder or a GGUF file; it brings shape and tokenizer"),
     CHOICE(model, family, "auto", FAMILY,
-           "form of the saved folder; auto: marian or pegasus where one can express the model"),
+           "form of the saved folder; auto: marian or pegasus where one can express the model; "
+           "lm: gpt2"),
     NUMBER(model, width, "512", FROM_TO(1, 65536), "numbers in each row of the model"),
     NUMBER(model, heads, "8", FROM_TO(1, 4096), "attention heads; must divide the width"),
     NUMBER(model, kv_heads, "0", FROM_TO(0, 4096),
@@ -89,6 +104,7 @@ static const heed_recipe_key KEYS[] = {
            "inner width of the feed-forward block"),
     NUMBER(model, encoder_layers, "6", FROM_TO(1, 1000), "layers of the encoder"),
     NUMBER(model, decoder_layers, "6", FROM_TO(1, 1000), "layers of the decoder"),
+    NUMBER(model, layers, "6", FROM_TO(1, 1000), "lm: layers"),
     CHOICE(model, activation, "relu", heed_act_names,
            "between the two halves of the feed-forward block"),
     FLAG(model, gated, "false", "multiply the activation with a second projection (GLU)"),
@@ -108,7 +124,8 @@ static const heed_recipe_key KEYS[] = {
            "longest sequence the model takes, in tokens"),
 
     CHOICE(tokenizer, type, "bpe", TOKENIZER,
-           "trained on the training pairs, or read from tokenizer.file"),
+           "trained on the training pairs or text, read from tokenizer.file, or that of "
+           "model.from"),
     NUMBER(tokenizer, vocab, "8000", FROM_TO(8, 1000000),
            "pieces, special ones included; char: at most as many"),
     FLAG(tokenizer, shared, "true", "one tokenizer for both sides"),
@@ -137,12 +154,27 @@ static const heed_recipe_key KEYS[] = {
            "share of the training pairs held out for validation, chosen by a hash"),
     NUMBER(data, split_test, "0", SHARE, "share of the training pairs held out for the test"),
     CHOICE(data, split_by, "target", SPLIT_BY,
-           "side whose text is hashed: equal texts stay on one side of the split"),
+           "side whose text is hashed: equal texts stay on one side of the split; lm: document "
+           "(hashed too), or end (the last part of the text)"),
     CHOICE(data, on_long, "drop", ON_LONG, "what happens to a pair longer than allowed"),
     NUMBER(data, max_source, "256", FROM_TO(1, 65536),
            "longest source in tokens, the end token included"),
     NUMBER(data, max_target, "256", FROM_TO(1, 65536),
            "longest target in tokens, the end token included"),
+    TEXT(data, text, "", "lm: a text or JSON file, plain or gz, or a folder of such"),
+    TEXT(data, valid_text, "", "lm: the same for validation"),
+    TEXT(data, text_column, "",
+         "lm: files are JSON, an object a line or a list of objects; the member that is a "
+         "document: a text, or a list of lines"),
+    CHOICE(data, document, "file", DOCUMENT,
+           "lm: what a document of a text file is: all of it, a line, or what stands between "
+           "blank lines"),
+    TEXT(data, match, "",
+         "lm: a regular expression (PCRE2); each of its matches is a document, the rest is left "
+         "out"),
+    FLAG(data, join, "false",
+         "lm: documents follow one another as one stream, of which windows are taken at random; "
+         "else each is on its own"),
 
     NUMBER(train, seed, "1", FROM_TO(0, 9007199254740991),
            "of weights, order and dropout; same seed, same bits"),
@@ -168,6 +200,11 @@ static const heed_recipe_key KEYS[] = {
            "stop after so many minutes of training; 0: no such limit"),
     NUMBER(train, batch_tokens, "4096", FROM_TO(1, 16777216),
            "tokens of the longer side in one batch"),
+    NUMBER(train, context, "256", FROM_TO(1, 1048576),
+           "lm: tokens that are looked at together, at most"),
+    TEXT(train, only, "",
+         "names of the weights that are trained, * for any part between dots, with spaces between "
+         "names; nothing: all"),
     NUMBER(train, accumulate, "1", FROM_TO(1, 10000),
            "batches for one update, weighted by their tokens"),
     NUMBER(train, label_smoothing, "0.1", SHARE,
@@ -191,6 +228,11 @@ static const heed_recipe_key KEYS[] = {
     CHOICE(train, metric, "loss", METRIC, "what makes a checkpoint the best"),
     CHOICE(train, bleu_tokens, "13a", BLEU_TOKENS,
            "how BLEU cuts text into words; zh for a Chinese target"),
+    NUMBER(train, sample_every, "0", FROM_TO(0, 1000000000),
+           "lm: updates between samples that are shown; 0: none"),
+    NUMBER(train, sample_tokens, "100", FROM_TO(1, 65536), "lm: new tokens of a sample"),
+    TEXT(train, sample_prompt, "",
+         "lm: what a sample begins with; nothing: the token that begins texts"),
 
     NUMBER(translate, beam, "4", FROM_TO(1, 1000), "width of the beam search; 1: greedy"),
     NUMBER(translate, batch_tokens, "4096", FROM_TO(1, 16777216), "source tokens in one batch"),

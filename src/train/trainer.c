@@ -152,7 +152,7 @@ static bool is_due(const heed_trainer *t, int64_t every) {
 
 /* The place of the next batch; an epoch whose last batch was taken is over. */
 static void note_place(heed_trainer *t) {
-    heed_batches_place(t->batches, &t->state.epoch, &t->state.batch);
+    heed_feed_place(&t->feed, &t->state.epoch, &t->state.batch);
 }
 
 static bool update(heed_trainer *t, heed_error *err) {
@@ -183,12 +183,26 @@ static bool update(heed_trainer *t, heed_error *err) {
     return true;
 }
 
+static bool sample(heed_trainer *t, heed_error *err) {
+    heed_buf text = {.host = t->host};
+    bool ok = heed_sample(t->model, t->recipe, t->options.cancel, &text, err);
+    if (ok) {
+        heed_trainer_tell(
+            t, &(heed_training_progress){.kind = HEED_TRAINING_SAMPLE, .text = text.data});
+    }
+    heed_buf_free(&text);
+    return ok;
+}
+
 /* A validation that found the best so far is saved at once: that checkpoint is kept. The folder
  * holds a model from then on: the best so far, or the last where nothing is validated. */
 static bool look_and_save(heed_trainer *t, heed_error *err) {
     const heed_recipe_train *r = &t->recipe->train;
     if (t->validator && is_due(t, r->valid_every) &&
         !heed_trainer_validate(t, "valid", HEED_TRAINING_VALID, err)) {
+        return false;
+    }
+    if (r->sample_every > 0 && t->state.step % r->sample_every == 0 && !sample(t, err)) {
         return false;
     }
     bool best = t->state.best_at > 0 && t->state.best_step == t->state.step;
@@ -207,7 +221,7 @@ static bool is_cancelled(const heed_trainer *t) {
  * in each case that behind the last whole update, and so is the place of the next batch. */
 static bool stop_here(heed_trainer *t, heed_error *err) {
     if ((!t->saved && !heed_trainer_save(t, err)) ||
-        !heed_batches_seek(t->batches, t->state.epoch, t->state.batch, err)) {
+        !heed_feed_seek(&t->feed, t->state.epoch, t->state.batch, err)) {
         return false;
     }
     return heed_fail(err, HEED_CANCEL,

@@ -11,7 +11,9 @@
 #include "base/tally.h"
 #include "train/checkpoint.h"
 #include "train/corpus.h"
+#include "train/sample.h"
 #include "train/schedule.h"
+#include "train/texts.h"
 #include "train/update.h"
 #include "train/validate.h"
 
@@ -20,6 +22,7 @@ enum { HEED_FOLDER_PATH = 4096 };
 struct heed_trainer {
     heed_tally tally;              /* in front of the caller's host */
     const heed_host *host;         /* the tally's */
+    size_t sampling;               /* bytes that a sample takes */
     size_t data, reading;          /* bytes: what is kept of the data; the most while it was read */
     heed_training_options options; /* recipe and settings in it are not kept */
     heed_notes notes;
@@ -27,7 +30,8 @@ struct heed_trainer {
     heed_engine *engine;
     heed_model *model;
     heed_corpus corpus;
-    heed_batches *batches;
+    heed_text_corpus texts;
+    heed_feed feed; /* pairs or texts */
     heed_updater *updater;
     heed_validator *validator; /* NULL: no validation pairs */
     heed_metrics *metrics;     /* open while it runs */
@@ -44,6 +48,15 @@ struct heed_trainer {
     int64_t stopped; /* step of a checkpoint that only a stop wrote, 0: none */
 };
 
+/* trainer_pairs.c, trainer_texts.c: reads the data, makes the model without numbers and its
+ * batches. */
+bool heed_trainer_read_pairs(heed_trainer *t, bool resumes, heed_error *err);
+bool heed_trainer_read_texts(heed_trainer *t, bool resumes, heed_error *err);
+/* trained.c: which weights are trained, by the recipe, before anything is planned; and what all of
+ * them begin as. */
+bool heed_choose_trained(heed_model *model, const heed_recipe *recipe, const heed_notes *notes,
+                         heed_error *err);
+bool heed_start_weights(heed_model *model, const heed_recipe *recipe, heed_error *err);
 /* Seconds of a clock that only goes forward. */
 double heed_trainer_clock(void);
 heed_need heed_trainer_need(const heed_trainer *t);

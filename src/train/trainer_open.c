@@ -40,8 +40,9 @@ static bool read_recipe(heed_trainer *t, heed_error *err) {
 
 /* Keys that make it another training when they change. */
 static bool is_fixed(const heed_recipe_key *key) {
-    static const char *const names[] = {"seed",       "optimizer",       "batch_tokens",
-                                        "accumulate", "label_smoothing", "metric"};
+    static const char *const names[] = {
+        "seed",   "optimizer", "batch_tokens", "accumulate", "label_smoothing",
+        "metric", "context",   "only"};
     if (strcmp(key->section, "train") != 0) {
         return strcmp(key->section, "model") == 0 || strcmp(key->section, "tokenizer") == 0 ||
                strcmp(key->section, "data") == 0;
@@ -125,7 +126,8 @@ static bool prepare_folder(heed_trainer *t, heed_error *err) {
            (!over || heed_checkpoint_prune(t->host, t->checkpoints, none, err)) &&
            heed_join_path(recipe, sizeof recipe, t->folder, "recipe.yaml", err) &&
            heed_join_path(tokenizer, sizeof tokenizer, t->folder, "tokenizer.json", err) &&
-           heed_tokenizer_save(heed_model_tokenizer(t->model), tokenizer, err) &&
+           (*t->recipe->model.from || /* which is opened again */
+            heed_tokenizer_save(heed_model_tokenizer(t->model), tokenizer, err)) &&
            heed_recipe_write(t->recipe, recipe, err);
 }
 
@@ -135,79 +137,6 @@ static bool make_engine(heed_trainer *t, heed_error *err) {
     int threads = t->options.threads > 0 ? t->options.threads : (int)t->recipe->train.threads;
     t->engine = heed_engine_new(t->host, threads, t->options.isa, err);
     return t->engine != NULL;
-}
-
-static bool read_corpus(heed_trainer *t, bool resumes, heed_error *err) {
-    char tokenizer[HEED_FOLDER_PATH];
-    return heed_join_path(tokenizer, sizeof tokenizer, t->folder, "tokenizer.json", err) &&
-           heed_corpus_read(&t->corpus, t->host, t->recipe, resumes ? tokenizer : NULL, &t->notes,
-                            err);
-}
-
-static bool make_model(heed_trainer *t, heed_error *err) {
-    heed_tokenizer *tokenizer = t->corpus.tokenizer;
-    heed_config config = heed_recipe_config(t->recipe);
-    config.vocab = config.source_vocab = heed_vocab_size(tokenizer);
-    config.pad = heed_token_id(tokenizer, "<pad>");
-    config.bos = heed_token_id(tokenizer, "<s>");
-    config.eos = heed_token_id(tokenizer, "</s>");
-    config.unk = heed_token_id(tokenizer, "<unk>");
-    config.decoder_start = config.pad; /* as marian and pegasus have it */
-    config.forced_eos = config.eos;
-    if (config.pad < 0 || config.eos < 0) {
-        return heed_fail(err, HEED_NAME, "the tokenizer has no %s, training on pairs needs it",
-                         config.pad < 0 ? "<pad>" : "</s>");
-    }
-    t->corpus.tokenizer = NULL;
-    t->model = heed_model_sketch(t->engine, &config, tokenizer, err);
-    if (t->model && t->recipe->train.precision == HEED_RECIPE_BF16) {
-        heed_weights_compute(heed_model_weights(t->model), HEED_COMPUTE_BF16);
-    }
-    return t->model != NULL;
-}
-
-static void tell_long(const heed_trainer *t) {
-    heed_batch_report r = heed_batches_report(t->batches);
-    if (r.dropped + r.cut > 0) {
-        heed_note(&t->notes,
-                  "%" PRId64 " of %" PRId64
-                  " training pairs are longer than data.max_source %" PRId64
-                  " or data.max_target %" PRId64 " and were %s, the first in line %" PRId64,
-                  r.dropped + r.cut, t->corpus.train.n, t->recipe->data.max_source,
-                  t->recipe->data.max_target, r.cut > 0 ? "cut" : "left out", r.long_line[0]);
-    }
-}
-
-/* Norms behind the sums need small steps at first (Xiong et al. 2020). */
-static void tell_warmup(const heed_trainer *t) {
-    if (t->recipe->model.norm_position == HEED_RECIPE_POST && t->recipe->train.warmup < 2) {
-        heed_note(&t->notes, "model.norm_position post without train.warmup seldom learns: "
-                             "set a warm-up, or pre");
-    }
-}
-
-static bool make_batches(heed_trainer *t, heed_error *err) {
-    const heed_recipe_data *d = &t->recipe->data;
-    const heed_config *c = heed_model_config(t->model);
-    heed_batch_opts opts = {.seed = (uint64_t)t->recipe->train.seed,
-                            .tokens = t->recipe->train.batch_tokens,
-                            .max_source = d->max_source,
-                            .max_target = d->max_target,
-                            .on_long =
-                                d->on_long == HEED_RECIPE_CUT ? HEED_LONG_CUT : HEED_LONG_DROP,
-                            .source_begin = -1,
-                            .source_end = c->eos,
-                            .target_begin = c->decoder_start,
-                            .target_end = c->eos};
-    t->batches = heed_batches_new(t->host, &t->corpus.train, &opts, err);
-    if (!t->batches) {
-        return false;
-    }
-    tell_long(t);
-    tell_warmup(t);
-    int64_t batches = heed_batches_next(t->batches)->count;
-    t->an_epoch = (batches + t->recipe->train.accumulate - 1) / t->recipe->train.accumulate;
-    return heed_batches_seek(t->batches, 0, 0, err);
 }
 
 static bool make_updater(heed_trainer *t, bool plan_only, heed_error *err) {
@@ -224,12 +153,14 @@ static bool make_updater(heed_trainer *t, bool plan_only, heed_error *err) {
                                         .weight_decay = r->weight_decay,
                                         .decoupled = r->optimizer == HEED_RECIPE_ADAMW,
                                         .clip = r->clip};
-    t->updater = heed_updater_new(t->model, t->batches, &options, &optimizer, err);
+    t->updater = heed_updater_new(t->model, t->feed, &options, &optimizer, err);
     if (!t->updater || !heed_recipe_validates(t->recipe)) {
         return t->updater != NULL;
     }
-    t->validator =
-        heed_validator_new(t->model, &t->corpus, t->recipe, t->options.cancel, plan_only, err);
+    t->validator = t->feed.pairs ? heed_validator_new(t->model, &t->corpus, t->recipe,
+                                                      t->options.cancel, plan_only, err)
+                                 : heed_validator_of_texts(t->model, &t->texts.valid, t->recipe,
+                                                           t->options.cancel, plan_only, err);
     return t->validator != NULL;
 }
 
@@ -244,7 +175,8 @@ static bool fits(const heed_trainer *t, heed_error *err) {
 
 /* Measures what it would take before it takes it. */
 static bool take_memory(heed_trainer *t, heed_error *err) {
-    if (!make_updater(t, true, err) || !fits(t, err)) {
+    if (!make_updater(t, true, err) || !heed_sample_bytes(t->model, t->recipe, &t->sampling, err) ||
+        !fits(t, err)) {
         return false;
     }
     if (t->options.plan_only) {
@@ -254,8 +186,7 @@ static bool take_memory(heed_trainer *t, heed_error *err) {
     heed_updater_free(t->updater);
     t->validator = NULL;
     t->updater = NULL;
-    return heed_weights_init(heed_model_weights(t->model), (uint64_t)t->recipe->train.seed, err) &&
-           make_updater(t, false, err);
+    return heed_start_weights(t->model, t->recipe, err) && make_updater(t, false, err);
 }
 
 /* The end in updates: the first of the recipe's limits that can be said in updates. */
@@ -287,7 +218,7 @@ static bool resume(heed_trainer *t, heed_error *err) {
     t->state.seed = t->recipe->train.seed; /* compared with the old recipe's before */
     t->done = t->state.step;
     t->saved = found;
-    return heed_batches_seek(t->batches, t->state.epoch, t->state.batch, err);
+    return heed_feed_seek(&t->feed, t->state.epoch, t->state.batch, err);
 }
 
 static bool measure(heed_trainer *t, heed_error *err) {
@@ -300,7 +231,18 @@ static bool measure(heed_trainer *t, heed_error *err) {
 }
 
 static bool read_data(heed_trainer *t, bool resumes, heed_error *err) {
-    if (!read_corpus(t, resumes, err) || !make_model(t, err) || !make_batches(t, err)) {
+    bool pairs = t->recipe->model.task == HEED_RECIPE_PAIRS;
+    if (pairs ? !heed_trainer_read_pairs(t, resumes, err)
+              : !heed_trainer_read_texts(t, resumes, err)) {
+        return false;
+    }
+    if (t->recipe->train.precision == HEED_RECIPE_BF16) {
+        heed_weights_compute(heed_model_weights(t->model), HEED_COMPUTE_BF16);
+    }
+    int64_t batches = heed_feed_next(&t->feed)->count;
+    t->an_epoch = (batches + t->recipe->train.accumulate - 1) / t->recipe->train.accumulate;
+    if (!heed_feed_seek(&t->feed, 0, 0, err) ||
+        !heed_choose_trained(t->model, t->recipe, &t->notes, err)) {
         return false;
     }
     t->reading = t->tally.most;
@@ -349,9 +291,11 @@ void heed_trainer_free(heed_trainer *trainer) {
     heed_metrics_close(trainer->metrics);
     heed_validator_free(trainer->validator);
     heed_updater_free(trainer->updater);
-    heed_batches_free(trainer->batches);
+    heed_batches_free(trainer->feed.pairs);
+    heed_windows_free(trainer->feed.texts);
     heed_model_free(trainer->model);
     heed_corpus_free(&trainer->corpus);
+    heed_texts_free(&trainer->texts);
     heed_engine_free(trainer->engine);
     heed_recipe_free(trainer->recipe);
     heed_free(host, trainer);
@@ -359,7 +303,7 @@ void heed_trainer_free(heed_trainer *trainer) {
 
 heed_need heed_trainer_need(const heed_trainer *t) {
     heed_need need = heed_updater_need(t->updater);
-    need.validation = t->validator ? heed_validator_bytes(t->validator) : 0;
+    need.validation = (t->validator ? heed_validator_bytes(t->validator) : 0) + t->sampling;
     need.data = t->data;
     need.total += need.validation + need.data;
     need.total = need.total > t->reading ? need.total : t->reading;
@@ -374,17 +318,20 @@ heed_training_outlook heed_trainer_look(const heed_trainer *trainer) {
     if (allowed > 0.0 && (t->updates == 0 || allowed - t->state.seconds < seconds)) {
         seconds = allowed - t->state.seconds;
     }
-    return (heed_training_outlook){.folder = t->folder,
-                                   .family = heed_model_config(t->model)->family,
-                                   .parameters = heed_model_parameters(t->model),
-                                   .vocab = heed_model_config(t->model)->vocab,
-                                   .pairs = heed_batches_report(t->batches).kept,
-                                   .source_tokens = t->corpus.source_tokens,
-                                   .target_tokens = t->corpus.target_tokens,
-                                   .updates = t->updates,
-                                   .updates_an_epoch = t->an_epoch,
-                                   .done = t->done,
-                                   .start_loss = log((double)heed_model_config(t->model)->vocab),
-                                   .need = heed_trainer_need(t),
-                                   .seconds = seconds > 0.0 ? seconds : 0.0};
+    return (heed_training_outlook){
+        .folder = t->folder,
+        .family = heed_model_config(t->model)->family,
+        .parameters = heed_model_parameters(t->model),
+        .vocab = heed_model_config(t->model)->vocab,
+        .pairs = t->feed.pairs ? heed_batches_report(t->feed.pairs).kept : 0,
+        .documents = t->texts.documents,
+        .source_tokens = t->corpus.source_tokens,
+        .target_tokens =
+            t->feed.pairs ? t->corpus.target_tokens : heed_windows_report(t->feed.texts).rows,
+        .updates = t->updates,
+        .updates_an_epoch = t->an_epoch,
+        .done = t->done,
+        .start_loss = log((double)heed_model_config(t->model)->vocab),
+        .need = heed_trainer_need(t),
+        .seconds = seconds > 0.0 ? seconds : 0.0};
 }

@@ -14,7 +14,7 @@
 
 struct heed_updater {
     heed_model *model;
-    heed_batches *batches;
+    heed_feed feed;
     heed_update_options options;
     heed_plan *plan;
     heed_session *session;
@@ -26,11 +26,14 @@ struct heed_updater {
 /* ---- Making --------------------------------------------------------------------------------- */
 
 static bool make_plan(heed_updater *u, heed_error *err) {
-    heed_batch_bounds most = heed_batches_bounds(u->batches);
+    heed_batch_bounds most = heed_feed_bounds(&u->feed);
     heed_capacity capacity[] = {
-        {"source", most.source_rows, most.sequences, most.source_longest, most.source_pairs},
         {"target", most.target_rows, most.sequences, most.target_longest, most.target_pairs},
+        {"source", most.source_rows, most.sequences, most.source_longest, most.source_pairs},
         {0}};
+    if (!u->feed.pairs) {
+        capacity[1] = (heed_capacity){0};
+    }
     heed_build *b =
         heed_build_new(heed_model_engine(u->model), HEED_TRAIN, heed_model_weights(u->model), err);
     if (!b) {
@@ -54,12 +57,13 @@ static bool make_session(heed_updater *u, heed_error *err) {
         return false;
     }
     heed_set_cancel(u->session, u->options.cancel);
-    u->source_id = heed_ints(u->session, "input_ids");
-    u->target_id = heed_ints(u->session, "decoder_input_ids");
+    bool pairs = u->feed.pairs;
+    u->source_id = pairs ? heed_ints(u->session, "input_ids") : NULL;
+    u->target_id = heed_ints(u->session, pairs ? "decoder_input_ids" : "input_ids");
     u->label = heed_ints(u->session, "labels");
-    return (u->source_id && u->target_id && u->label) ||
-           heed_fail(err, HEED_NAME, "family '%s' cannot be trained on pairs",
-                     heed_model_config(u->model)->family);
+    return ((u->source_id || !pairs) && u->target_id && u->label) ||
+           heed_fail(err, HEED_NAME, "family '%s' cannot be trained on %s",
+                     heed_model_config(u->model)->family, pairs ? "pairs" : "text");
 }
 
 static bool is_trained(const heed_weight_entry *e) {
@@ -92,10 +96,11 @@ static bool make_optimizer(heed_updater *u, const heed_optimizer_options *option
     return u->optimizer != NULL;
 }
 
-heed_updater *heed_updater_new(heed_model *model, heed_batches *batches,
+heed_updater *heed_updater_new(heed_model *model, heed_feed feed,
                                const heed_update_options *options,
                                const heed_optimizer_options *optimizer, heed_error *err) {
-    if (!heed_model_must_be(model, HEED_ENCODER_DECODER, "training on pairs", err)) {
+    if (!heed_model_must_be(model, feed.pairs ? HEED_ENCODER_DECODER : HEED_DECODER,
+                            feed.pairs ? "training on pairs" : "training on text", err)) {
         return NULL;
     }
     heed_updater *u = heed_alloc(heed_model_host(model), 1, sizeof *u, err);
@@ -103,7 +108,7 @@ heed_updater *heed_updater_new(heed_model *model, heed_batches *batches,
         return NULL;
     }
     u->model = model;
-    u->batches = batches;
+    u->feed = feed;
     u->options = *options;
     if (make_plan(u, err) &&
         (options->plan_only || (make_session(u, err) && make_optimizer(u, optimizer, err)))) {
@@ -126,12 +131,16 @@ void heed_updater_free(heed_updater *u) {
 /* ---- Running -------------------------------------------------------------------------------- */
 
 static bool feed(heed_updater *u, const heed_batch *b, int64_t number, heed_error *err) {
-    int64_t sources = b->source_start[b->n], targets = b->target_start[b->n];
-    if (!heed_set_rows(u->session, "source", b->n, b->source_start, NULL, err) ||
-        !heed_set_rows(u->session, "target", b->n, b->target_start, NULL, err)) {
+    int64_t targets = b->target_start[b->n];
+    if (u->source_id) {
+        if (!heed_set_rows(u->session, "source", b->n, b->source_start, NULL, err)) {
+            return false;
+        }
+        memcpy(u->source_id, b->source_id, (size_t)b->source_start[b->n] * sizeof(int32_t));
+    }
+    if (!heed_set_rows(u->session, "target", b->n, b->target_start, NULL, err)) {
         return false;
     }
-    memcpy(u->source_id, b->source_id, (size_t)sources * sizeof(int32_t));
     memcpy(u->target_id, b->target_id, (size_t)targets * sizeof(int32_t));
     memcpy(u->label, b->label, (size_t)targets * sizeof(int32_t));
     heed_set_random(u->session, u->options.seed, (uint64_t)number);
@@ -148,13 +157,15 @@ static void list_lines(const heed_batch *b, char *out, size_t size) {
     }
 }
 
-static bool refuse_batch(const heed_batch *b, int64_t step, const char *what, heed_error *err) {
+static bool refuse_batch(const heed_updater *u, const heed_batch *b, int64_t step, const char *what,
+                         heed_error *err) {
     char lines[160];
     list_lines(b, lines, sizeof lines);
     return heed_fail(err, HEED_NONFINITE,
-                     "update %" PRId64 ": %s, with the training pairs of lines %s: "
-                     "lower train.lr, set train.clip, or look at these lines",
-                     step, what, lines);
+                     "update %" PRId64 ": %s, with the %s %s: "
+                     "lower train.lr, set train.clip, or look at these %s",
+                     step, what, heed_feed_lines(&u->feed), lines,
+                     u->feed.pairs ? "lines" : "texts");
 }
 
 /* The loss is no number: runs the batch once more, looking at every value. */
@@ -168,7 +179,7 @@ static bool explain_loss(heed_updater *u, const heed_batch *b, int64_t step, dou
     } else {
         snprintf(what, sizeof what, "the loss is %s; %.200s", kind, found.text);
     }
-    return refuse_batch(b, step, what, err);
+    return refuse_batch(u, b, step, what, err);
 }
 
 static bool run_batch(heed_updater *u, const heed_batch *b, int64_t step, int64_t number,
@@ -191,7 +202,7 @@ bool heed_update(heed_updater *u, int64_t step, double lr, heed_update_report *r
     *report = (heed_update_report){0};
     heed_weights_zero_grad(heed_model_weights(u->model));
     for (int64_t i = 0; i < u->options.accumulate; i++) {
-        b = heed_batches_next(u->batches);
+        b = heed_feed_next(&u->feed);
         if (!run_batch(u, b, step, (step - 1) * u->options.accumulate + i, report, err)) {
             return false;
         }
@@ -210,16 +221,16 @@ bool heed_update(heed_updater *u, int64_t step, double lr, heed_update_report *r
         snprintf(what, sizeof what, "the gradient of '%.120s' is not finite",
                  params[taken.bad].name);
     }
-    return refuse_batch(b, step, what, err);
+    return refuse_batch(u, b, step, what, err);
 }
 
 bool heed_updater_probe(heed_updater *u, int64_t step, heed_error *err) {
     heed_update_report thrown = {0};
     int64_t epoch, index;
-    heed_batches_place(u->batches, &epoch, &index);
-    return run_batch(u, heed_batches_next(u->batches), step, (step - 1) * u->options.accumulate,
-                     &thrown, err) &&
-           heed_batches_seek(u->batches, epoch, index, err);
+    heed_feed_place(&u->feed, &epoch, &index);
+    return run_batch(u, heed_feed_next(&u->feed), step, (step - 1) * u->options.accumulate, &thrown,
+                     err) &&
+           heed_feed_seek(&u->feed, epoch, index, err);
 }
 
 heed_need heed_updater_need(const heed_updater *u) {

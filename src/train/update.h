@@ -8,8 +8,8 @@
 #ifndef HEED_TRAIN_UPDATE_H
 #define HEED_TRAIN_UPDATE_H
 
-#include "data/batch.h"
 #include "model/model.h"
+#include "train/feed.h"
 #include "train/optimizer.h"
 
 typedef struct {
@@ -29,8 +29,9 @@ typedef struct {
 
 typedef struct heed_updater heed_updater;
 
-/* Plans for the batches' bounds and takes all memory. Model and batches must outlive it. */
-heed_updater *heed_updater_new(heed_model *model, heed_batches *batches,
+/* Plans for the batches' bounds and takes all memory: an encoder-decoder is trained on pairs, a
+ * decoder on texts. Model and batches must outlive it. */
+heed_updater *heed_updater_new(heed_model *model, heed_feed feed,
                                const heed_update_options *options,
                                const heed_optimizer_options *optimizer, heed_error *err);
 void heed_updater_free(heed_updater *u);

@@ -12,11 +12,13 @@
 #include "data/chrf.h"
 #include "generate/score.h"
 #include "generate/translate.h"
+#include "train/text_score.h"
 
 struct heed_validator {
     const heed_host *host;
     const heed_recipe *recipe;
     heed_scorer *scorer;
+    heed_text_scorer *texts;                /* of a language model, in place of scorer */
     heed_translator *translator;            /* NULL: only the loss is wanted */
     heed_line *source, *reference, *answer; /* of each pair */
     int64_t n;
@@ -76,10 +78,33 @@ heed_validator *heed_validator_new(heed_model *model, const heed_corpus *corpus,
     return NULL;
 }
 
+heed_validator *heed_validator_of_texts(heed_model *model, const heed_id_texts *texts,
+                                        const heed_recipe *recipe, const volatile bool *cancel,
+                                        bool plan_only, heed_error *err) {
+    const heed_host *host = heed_model_host(model);
+    heed_validator *v = heed_alloc(host, 1, sizeof *v, err);
+    if (!v) {
+        return NULL;
+    }
+    v->host = host;
+    v->recipe = recipe;
+    heed_window_opts windows = {.in_order = true,
+                                .join = recipe->data.join,
+                                .context = recipe->train.context,
+                                .tokens = recipe->train.batch_tokens};
+    v->texts = heed_text_scorer_new(model, texts, &windows, cancel, plan_only, err);
+    if (v->texts) {
+        return v;
+    }
+    heed_validator_free(v);
+    return NULL;
+}
+
 void heed_validator_free(heed_validator *v) {
     if (!v) {
         return;
     }
+    heed_text_scorer_free(v->texts);
     heed_scorer_free(v->scorer);
     heed_translator_free(v->translator);
     heed_free(v->host, v->source);
@@ -89,7 +114,7 @@ void heed_validator_free(heed_validator *v) {
 }
 
 size_t heed_validator_bytes(const heed_validator *v) {
-    size_t bytes = heed_scorer_bytes(v->scorer);
+    size_t bytes = v->texts ? heed_text_scorer_bytes(v->texts) : heed_scorer_bytes(v->scorer);
     if (v->translator) {
         heed_need need = heed_translator_need(v->translator);
         bytes += need.total - need.weights;
@@ -130,7 +155,8 @@ static bool translate_all(heed_validator *v, double *score, heed_error *err) {
 bool heed_validate(heed_validator *v, heed_validation *result, heed_error *err) {
     heed_likelihood likelihood;
     *result = (heed_validation){0};
-    if (!heed_scorer_run(v->scorer, &likelihood, err)) {
+    if (v->texts ? !heed_text_scorer_run(v->texts, &likelihood, err)
+                 : !heed_scorer_run(v->scorer, &likelihood, err)) {
         return false;
     }
     result->loss = result->metric = likelihood.loss;

@@ -4,6 +4,7 @@
 #ifndef HEED_TRAIN_VALIDATE_H
 #define HEED_TRAIN_VALIDATE_H
 
+#include "data/windows.h"
 #include "train/corpus.h"
 
 typedef struct {
@@ -18,6 +19,11 @@ typedef struct heed_validator heed_validator;
 heed_validator *heed_validator_new(heed_model *model, const heed_corpus *corpus,
                                    const heed_recipe *recipe, const volatile bool *cancel,
                                    bool plan_only, heed_error *err);
+/* The same for the texts of a language model: their loss in windows of train.context tokens that
+ * follow one another. */
+heed_validator *heed_validator_of_texts(heed_model *model, const heed_id_texts *texts,
+                                        const heed_recipe *recipe, const volatile bool *cancel,
+                                        bool plan_only, heed_error *err);
 void heed_validator_free(heed_validator *v);
 size_t heed_validator_bytes(const heed_validator *v);
 bool heed_validate(heed_validator *v, heed_validation *result, heed_error *err);

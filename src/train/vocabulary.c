@@ -1,4 +1,5 @@
-/* vocabulary.c: the recipe's tokenizer, learnt from both sides of the training pairs.
+/* vocabulary.c: the recipe's tokenizer, learnt from both sides of the training pairs, or from other
+ * lines.
  * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
@@ -33,9 +34,11 @@ static heed_norm_kind norm_of(const heed_recipe_text *t) {
     return t->lowercase ? HEED_NORM_LOWER : HEED_NORM_NONE;
 }
 
-static void tell(const heed_recipe_text *t, const heed_tokenizer_stats *stats,
+static void tell(const heed_recipe *recipe, const heed_tokenizer_stats *stats,
                  const heed_notes *notes) {
-    if (stats->vocab_size < t->vocab) {
+    const heed_recipe_text *t = &recipe->tokenizer;
+    bool all = t->type == HEED_RECIPE_CHAR && recipe->model.task == HEED_RECIPE_LM; /* asked for */
+    if (!all && stats->vocab_size < t->vocab) {
         heed_note(notes, "the training text gives %d pieces, %" PRId64 " were asked for",
                   stats->vocab_size, t->vocab);
     }
@@ -50,39 +53,44 @@ static void tell(const heed_recipe_text *t, const heed_tokenizer_stats *stats,
     }
 }
 
-static heed_tokenizer *learn(const heed_recipe_text *t, const heed_host *host,
-                             const heed_parallel *text, const heed_notes *notes, heed_error *err) {
+heed_tokenizer *heed_recipe_learn_tokenizer(const heed_recipe *recipe, const heed_host *host,
+                                            heed_tokenizer_options options, heed_next_line *next,
+                                            void *ctx, const heed_notes *notes, heed_error *err) {
     static const heed_tokenizer_kind kinds[] = {[HEED_RECIPE_BPE] = HEED_TOKENIZER_BPE,
                                                 [HEED_RECIPE_UNIGRAM] = HEED_TOKENIZER_UNIGRAM,
                                                 [HEED_RECIPE_CHAR] = HEED_TOKENIZER_CHARS};
-    heed_tokenizer_options options = {.kind = kinds[t->type],
-                                      .norm = norm_of(t),
-                                      .vocab_size = (int32_t)t->vocab,
-                                      .end_template = "$A </s>",
-                                      .byte_fallback = t->byte_fallback,
-                                      .tidy_spaces = true,
-                                      .split_han = t->split_han,
-                                      .coverage = t->coverage};
+    const heed_recipe_text *t = &recipe->tokenizer;
     heed_tokenizer_stats stats = {0};
-    sides s = {.text = text};
-    heed_tokenizer *made = heed_tokenizer_train(host, &options, next_side, &s, &stats, err);
+    options.kind = kinds[t->type];
+    options.norm = norm_of(t);
+    options.vocab_size = (int32_t)t->vocab;
+    options.byte_fallback = t->byte_fallback;
+    options.split_han = t->split_han;
+    options.coverage = t->coverage;
+    heed_tokenizer *made = heed_tokenizer_train(host, &options, next, ctx, &stats, err);
     if (made) {
-        tell(t, &stats, notes);
+        tell(recipe, &stats, notes);
     } else {
         heed_error_at(err, "tokenizer");
     }
     return made;
 }
 
-heed_tokenizer *heed_recipe_make_tokenizer(const heed_recipe *recipe, const heed_host *host,
-                                           const heed_parallel *text, const heed_notes *notes,
+heed_tokenizer *heed_recipe_open_tokenizer(const heed_recipe *recipe, const heed_host *host,
                                            heed_error *err) {
-    const heed_recipe_text *t = &recipe->tokenizer;
-    if (t->type != HEED_RECIPE_FILE) {
-        return learn(t, host, text, notes, err);
-    }
-    char *path = heed_recipe_path(host, t->file, err);
+    char *path = heed_recipe_path(host, recipe->tokenizer.file, err);
     heed_tokenizer *opened = path ? heed_tokenizer_open(host, path, err) : NULL;
     heed_free(host, path);
     return opened;
+}
+
+heed_tokenizer *heed_recipe_make_tokenizer(const heed_recipe *recipe, const heed_host *host,
+                                           const heed_parallel *text, const heed_notes *notes,
+                                           heed_error *err) {
+    sides s = {.text = text};
+    heed_tokenizer_options options = {.end_template = "$A </s>", .tidy_spaces = true};
+    if (recipe->tokenizer.type == HEED_RECIPE_FILE) {
+        return heed_recipe_open_tokenizer(recipe, host, err);
+    }
+    return heed_recipe_learn_tokenizer(recipe, host, options, next_side, &s, notes, err);
 }

@@ -144,6 +144,26 @@ printf 'model: {family: marian, positions: rope}\ndata: {train: pairs.tsv}\n' >f
 printf 'tokenizer: {vocab: 12}\ndata: {train: pairs.tsv}\nout: {folder: new}\n' >vocab.yaml
 printf 'train: {schedule: sometimes}\ndata: {train: pairs.tsv}\n' >choice.yaml
 printf 'train: {lr: -1}\ndata: {train: pairs.tsv}\n' >negative.yaml
+printf '{"t": "a"}\n{"t": "b"\n' >torn.jsonl
+printf '{"t": "a"}\n{"s": "b"}\n' >other.jsonl
+lm() { # name, keys of data, more of the recipe
+    printf 'data: {%s}\ntrain: {context: 8, batch_tokens: 16, steps: 2, warmup: 1}\n%s\n' \
+        "$2" "$3" >"$1.yaml"
+}
+small='model: {width: 16, heads: 2, layers: 1}
+tokenizer: {type: char, vocab: 40}
+out: {folder: new}'
+lm lm_gone 'text: missing.txt' "$small"
+lm lm_empty 'text: empty.txt' "$small"
+lm lm_latin 'text: latin.txt' "$small"
+lm lm_torn 'text: torn.jsonl, text_column: t' "$small"
+lm lm_member 'text: other.jsonl, text_column: t' "$small"
+lm lm_match "text: en.txt, match: '(a'" "$small"
+lm lm_short 'text: one.tsv, join: true' "$small"
+lm lm_both 'text: en.txt, train: pairs.tsv' "$small"
+lm lm_fine 'text: en.txt' "$small"
+lm lm_from 'text: en.txt' 'model: {from: model}
+out: {folder: new}'
 printf 'train: {steps: 1.5}\ndata: {train: pairs.tsv}\n' >fraction.yaml
 
 # ---- The cases ----

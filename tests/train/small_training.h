@@ -75,7 +75,9 @@ typedef struct {
     int64_t stop_at, best; /* best: update of the last best validation */
     int64_t epoch, firsts; /* the last that was told; updates of the first */
     volatile bool cancel;
-    char said[2000]; /* all notes */
+    int samples;
+    char sample[400]; /* the last */
+    char said[2000];  /* all notes */
 } seen;
 
 static inline void on_note(void *ctx, const char *line) {
@@ -103,6 +105,10 @@ static inline void on_progress(void *ctx, const heed_training_progress *p) {
         break;
     case HEED_TRAINING_SAVED:
         s->saves++;
+        break;
+    case HEED_TRAINING_SAMPLE:
+        s->samples++;
+        snprintf(s->sample, sizeof s->sample, "%s", p->text);
         break;
     case HEED_TRAINING_DONE:
         s->dones++;

@@ -62,7 +62,7 @@ static small make_dropping(const heed_pairs *pairs, int64_t sequences, int64_t a
     s.batches = heed_batches_new(NULL, pairs, &opts, &err);
     heed_update_options options = {.seed = 1, .accumulate = accumulate, .smoothing = 0.1};
     heed_optimizer_options adam = {.beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9};
-    s.updater = heed_updater_new(s.model, s.batches, &options, &adam, &err);
+    s.updater = heed_updater_new(s.model, (heed_feed){.pairs = s.batches}, &options, &adam, &err);
     expect_no_error(&err);
     return s;
 }
