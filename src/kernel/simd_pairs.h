@@ -21,6 +21,7 @@
 enum { AHEAD_PAIRS = 12, AHEAD_ROWS = 3 }; /* of A, that are fetched while others are copied */
 enum { PAIRS_ROWS = 8, PAIRS_TILES = 8, PAIRS_HEIGHT = PAIRS_ROWS * PAIRS_TILES };
 enum { PAIRS_DEPTH = 256 }; /* pairs of a block */
+enum { PAIRS_FEW = 3 };     /* rows whose panels are read faster without being fetched */
 
 typedef struct {
     int64_t pairs;
@@ -211,7 +212,7 @@ KERNEL void pairs_by_panel(const pairs_block *k, int64_t p) {
                     .bias = g->bias && k->l0 + k->pairs == all ? g->bias + p * PAIRS_NR : NULL};
     for (int64_t n = 0; n < tiles; n++) {
         int64_t i = n * k->rows / tiles, rows = (n + 1) * k->rows / tiles - i;
-        bool last = n + 1 == tiles && (p + 1) * PAIRS_NR < g->n;
+        bool last = k->rows > PAIRS_FEW && n + 1 == tiles && (p + 1) * PAIRS_NR < g->n;
         t.soon = t.b + (last ? all * PAIRS_NR : 0);
         t.a = k->a + i * k->a_row;
         t.c = g->c + (k->i0 + i) * g->ldc + p * PAIRS_NR;

@@ -1,9 +1,10 @@
 /* gemm.h: one matrix product cut into tasks, and the packed form that it reads.
  *
- * A packed matrix of k rows lies in blocks of HEED_DEPTH rows, of pairs twice as many, each block in the kernel's panels: one panel of a block stays in the first cache
- * while many rows pass over it. Blocks follow each other without gaps, so the packed form of k x n
- * takes k * heed_packed_cols(n) numbers. An element's chain runs through the blocks in order, so
- * neither the blocks nor the tasks change a bit.
+ * A packed matrix of k rows lies in blocks of HEED_DEPTH rows, of pairs twice as many; each is in
+ * the kernel's panels: one panel of a block stays in the first cache while many rows pass over it.
+ * Blocks follow each other without gaps, so the packed form of k x n takes k * heed_packed_cols(n)
+ * numbers. An element's chain runs through the blocks in order, so neither the blocks nor the tasks
+ * change a bit.
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEED_OP_GEMM_H
