@@ -256,6 +256,52 @@ static void every_activation_has_its_word(void **state) {
     assert_null(heed_position_names[HEED_POSITIONS_T5 + 1]);
 }
 
+/* A recipe written with every key is the same recipe, whatever its task. */
+static void what_is_written_reads_back(void **state) {
+    (void)state;
+    static const char *const recipes[] = {
+        "data: {train: a.tsv}\n",
+        "data: {text: a.txt}\ntrain: {lr: 1e-3}\n",
+        "data: {text: a.txt, join: true, split_valid: 0.1}\ntokenizer: {type: char}\n",
+        "data: {text: a.txt, valid_text: b.txt}\nmodel: {family: llama, kv_heads: 2}\n",
+        "data: {text: a.json, text_column: t, split_valid: 0.1}\nmodel: {from: b}\n",
+    };
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
+        heed_buf first = {0}, second = {0};
+        heed_recipe *r = finished(recipes[i]);
+        assert_int_equal(r->model.task, i == 0 ? HEED_RECIPE_PAIRS : HEED_RECIPE_LM);
+        assert_true(heed_recipe_print(r, false, &first));
+        heed_recipe *again = finished(first.data);
+        assert_true(heed_recipe_print(again, false, &second));
+        assert_string_equal(first.data, second.data);
+        heed_recipe_free(r);
+        heed_recipe_free(again);
+        heed_buf_free(&first);
+        heed_buf_free(&second);
+    }
+}
+
+static void a_language_model_follows_its_family(void **state) {
+    (void)state;
+    heed_recipe *r = finished("data: {text: a.txt}\nmodel: {width: 96, heads: 4}\n"
+                              "train: {context: 64}\n");
+    assert_int_equal(r->model.family, HEED_RECIPE_GPT2);
+    assert_int_equal(r->model.feed_forward, 384);
+    assert_int_equal(r->model.max_positions, 64);
+    assert_int_equal(r->model.positions, HEED_POSITIONS_LEARNED);
+    assert_int_equal(r->tokenizer.normalization, HEED_RECIPE_RAW);
+    assert_true(r->train.label_smoothing == 0.0 && r->model.dropout == 0.1);
+    heed_recipe_free(r);
+    r = finished("data: {text: a.txt}\nmodel: {family: llama, width: 96, heads: 4}\n");
+    heed_config c = heed_recipe_config(r);
+    assert_string_equal(c.family, "llama");
+    assert_int_equal(c.kind, HEED_DECODER);
+    assert_int_equal(c.decoder.feed_forward, 256);
+    assert_true(c.decoder.rms && c.decoder.gated && c.decoder.dropout == 0.0);
+    assert_true(c.tie_output && c.decoder.eps == 1e-6);
+    heed_recipe_free(r);
+}
+
 static void the_documentation_holds_the_table(void **state) {
     (void)state;
     heed_buf out = {0};
@@ -304,6 +350,8 @@ int main(void) {
         cmocka_unit_test(environment_variables_stand_for_folders),
         cmocka_unit_test(the_table_is_sound),
         cmocka_unit_test(every_activation_has_its_word),
+        cmocka_unit_test(what_is_written_reads_back),
+        cmocka_unit_test(a_language_model_follows_its_family),
         cmocka_unit_test(the_documentation_holds_the_table),
         cmocka_unit_test(memory_may_fail_anywhere),
     };

@@ -171,7 +171,7 @@ static void stopped_at(const settings *s, int64_t update) {
 static void a_resumed_training_is_the_straight_one(void **state) {
     (void)state;
     for (int join = 0; join < 2; join++) {
-        char straight[16], stopped[16];
+        char straight[32], stopped[64];
         snprintf(straight, sizeof straight, "straight%d", join);
         seen what = {0};
         settings s = small_lm(straight, join);
